@@ -161,7 +161,8 @@ pub struct FilterRules(Vec<FilterRule>);
 impl FilterRules {
     /// Maximum number of rules of a filter.
     ///
-    /// So many rules take some MB of memory, and they fit into one request to the admin listener.
+    /// A filter of this size takes some MB of memory, and fits into one request to the admin
+    /// listener.
     pub const RULES_MAX: usize = 10_000;
 
     /// Creates the rules of a filter.

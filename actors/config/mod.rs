@@ -179,7 +179,7 @@ impl Default for StorageConfig {
 /// Configuration of pruning.
 #[derive(Clone, Debug)]
 pub struct PrunerConfig {
-    /// Whether the pruner removes old versions at all.
+    /// Whether the pruner removes old versions.
     pub enabled: bool,
     /// Number of newest versions that stay readable.
     pub window_versions: u64,

@@ -2,7 +2,7 @@
 //! (docs/reference/reference-node.md#r11) with these differences:
 //!
 //! * The newest block counts, because only complete and durable blocks are recorded.
-//! * A block is full if it left out ready transactions because of the limits of its batch or of its
+//! * A block is full if it omitted ready transactions because of the limits of its batch or of its
 //!   gas, or if it has the maximum number of transactions.
 //! * Epochs have no effect, and neither have blocks that one contract fills.
 

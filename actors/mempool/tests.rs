@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 const NOW: u64 = 1_800_000_000;
 
+/// A mempool with the receivers of its messages.
 struct Fixture {
     mempool: Mailbox<Mempool>,
     removals: mpsc::UnboundedReceiver<TransactionsRemoved>,
@@ -105,7 +106,7 @@ async fn replies_to_a_waiting_pull_once_when_a_transaction_is_ready() {
     ));
     assert!(
         fixture.batches.try_recv().is_err(),
-        "one batch for one pull"
+        "one pull receives one batch"
     );
     fixture.pull();
     assert_eq!(fixture.batches.recv().await, Some(1));

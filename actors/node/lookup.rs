@@ -74,6 +74,10 @@ impl NodeHandle {
     ///
     /// `reason` is the recorded reason of its removal. It is returned only if the transaction is
     /// not committed, because a block from before a restart may hold the transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::read_few`].
     pub(super) async fn status_outside_pool(
         &self,
         hash: HashValue,

@@ -174,7 +174,7 @@ mod tests {
         let mut waiting = Box::pin(renderers.run(|| ()));
         assert!(
             (&mut waiting).now_or_never().is_none(),
-            "it waits for a thread"
+            "the job waits for a thread"
         );
         let rejected = renderers.run(|| ()).now_or_never();
         assert!(matches!(

@@ -40,6 +40,7 @@ use tokio::sync::oneshot;
 /// Timeout of a wait in milliseconds, longer than a busy machine delays the tests.
 const TIMEOUT_MS: u64 = 60_000;
 
+/// A node with one pending transaction.
 struct Fixture {
     node: Node,
     handle: NodeHandle,
@@ -119,6 +120,7 @@ impl Fixture {
     }
 }
 
+/// A waker that records whether it was called.
 struct WakeFlag(AtomicBool);
 
 impl Wake for WakeFlag {
@@ -165,7 +167,7 @@ async fn status_with_a_commit_after(
     let (ledger_info, lookup) = future.await.unwrap();
     assert!(
         started.elapsed() < Duration::from_millis(TIMEOUT_MS / 2),
-        "the wait was in vain"
+        "the wait ended only at its timeout"
     );
     if let TransactionStatus::Committed(committed) = &lookup {
         assert!(ledger_info.version >= committed.version);

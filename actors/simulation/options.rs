@@ -17,7 +17,7 @@ pub(super) struct Options {
     pub(super) concurrent_requests_max: usize,
     /// Number of actions.
     pub(super) actions: usize,
-    /// Whether the block gas limit is so low that full blocks leave out ordered transactions.
+    /// Whether the block gas limit is so low that full blocks omit ordered transactions.
     pub(super) has_small_blocks: bool,
     /// Frequency of disk faults: of a start, in thousandths; of an action that breaks the disk, in
     /// percent.

@@ -60,7 +60,7 @@ pub(super) struct ObservedNode {
 pub(super) struct Oracle {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) fixture: &'static Fixture,
-    /// Number of versions that the node does not prune, or `None` if it does not prune at all.
+    /// Number of versions that the node does not prune, or `None` if it does not prune.
     window_versions: Option<u64>,
     limits: MempoolConfig,
     /// Probability that the oracle opens the synced disk after the head has changed, in

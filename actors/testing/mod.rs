@@ -153,7 +153,7 @@ pub(crate) fn block(
     })
 }
 
-/// Returns the block with further transactions that it left out because it was full.
+/// Returns the block with further transactions that it omitted because it was full.
 pub(crate) fn leaving_out(
     block: Arc<ExecutedBlock>,
     left_out: &[Arc<CheckedTransaction>],

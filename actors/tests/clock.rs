@@ -162,7 +162,7 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     assert_eq!(
         handle.head().ledger_info().block_height,
         height,
-        "no block meanwhile"
+        "a block was committed before the clock was believed"
     );
     let block_secs = commit(&handle, missing).await;
     assert_eq!(block_secs, START_SECS + 3);

@@ -125,7 +125,10 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
                 panic!("{lookup:?}");
             };
             assert!(committed.content().unwrap().info.v0().status.is_success());
-            assert!(committed.version > newest, "in the order of the account");
+            assert!(
+                committed.version > newest,
+                "transactions commit in the order of their account"
+            );
             newest = committed.version;
         }
     }

@@ -33,7 +33,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// What admits a connection before its first request.
+/// The address limit and the TLS configuration that a connection passes before its first request.
 #[derive(Clone)]
 pub struct Admission {
     /// Limit on the open connections of each address.

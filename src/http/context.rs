@@ -1,4 +1,4 @@
-//! What the connections of a listener share.
+//! Data that the connections of a listener share.
 
 use crate::{config::ConnectionConfig, metrics::ListenerMetrics};
 use actix_server::GracefulShutdownSignal;

@@ -40,7 +40,7 @@ pub enum TlsError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         message: String,
     },
     /// rustls rejects the certificate or the private key, or the key is not that of the

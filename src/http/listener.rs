@@ -29,7 +29,7 @@ pub const WORKERS_MAX: usize = 512;
 /// detection of slow clients, because the kernel reports progress when a third of it is free.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-/// How a listener serves.
+/// Options of a listener.
 #[derive(Debug, Clone)]
 pub struct ListenerOptions<D> {
     /// Name of the listener in messages and of its threads.

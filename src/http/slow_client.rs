@@ -3,7 +3,7 @@
 //! A [`SlowClientTimer`] is a budget of time. Waiting for the client spends it. Each byte that the
 //! client reads restores as much as the byte may take at the minimum speed, and time without
 //! waiting restores itself. The budget runs out for a client that reads nothing, and later for one
-//! that reads a byte now and then, so a few bytes do not renew the whole timeout.
+//! that occasionally reads a byte, so a few bytes do not renew the whole timeout.
 
 use crate::metrics::ListenerMetrics;
 use std::{
@@ -92,6 +92,7 @@ pub struct SlowClientStream {
     metrics: Arc<ListenerMetrics>,
 }
 
+/// The write timeout of a connection.
 #[derive(Debug)]
 struct WriteTimeout {
     timer: SlowClientTimer,

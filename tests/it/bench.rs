@@ -165,7 +165,10 @@ fn signs_the_requested_number_of_transfers_before_the_load() {
         assert_eq!(report["committed"], 60, "{report}");
         assert_eq!(report["errors"], serde_json::json!({}), "{report}");
         let signed = &report["generator"]["signed_while_running"];
-        assert_eq!(signed, signed_while_running, "of {pre_signed}: {report}");
+        assert_eq!(
+            signed, signed_while_running,
+            "signed while running, with {pre_signed} signed in advance: {report}"
+        );
     }
 }
 

@@ -73,7 +73,7 @@ async fn spam(
 /// full.
 ///
 /// A later one of the batch may have been accepted, and be committed when it is submitted again.
-/// That is rejected too, with another error.
+/// The second submission is rejected too, with another error.
 fn first_over_capacity(response: &str) -> Option<u64> {
     let body: Value = serde_json::from_str(response).unwrap();
     let mut failures = body["transaction_failures"].as_array().unwrap().iter();

@@ -1,5 +1,4 @@
-"""A node of this repository as a child process, for tests: its own directory, free ports, and no
-process left behind."""
+"""A node of this repository as a child process, with its own directory and free ports."""
 
 import os
 import queue
@@ -10,13 +9,13 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-# How long a node may take to say that it answers, and to stop. Generous: the machine may be busy.
+# Maximum times until the ready line and of a stop. Long, because the machine may be busy.
 READY_TIMEOUT_SECS = 60
 STOP_TIMEOUT_SECS = 30
 
 
 def binary() -> Path:
-    """LEDGER_NODE_BIN, else the release build, else the debug build."""
+    """Returns the path of LEDGER_NODE_BIN, otherwise of the release or debug build."""
     named = os.environ.get("LEDGER_NODE_BIN")
     built = [REPOSITORY / "target" / profile / "ledger-node" for profile in ("release", "debug")]
     candidates = [Path(named)] if named else built
@@ -27,10 +26,12 @@ def binary() -> Path:
 
 
 class NodeProcess:
-    """A running node with `config/<preset>.toml` and `settings` over it, each as `section.key=value`.
-    `api`, `graphql`, `faucet` and `admin` are its addresses. Its ledger is in `data`, which stays
-    when the process ends, or in a directory of its own. `build` is the program if it is not that of
-    `binary`."""
+    """A running node with `config/<preset>.toml` and `settings` (`section.key=value`).
+
+    `api`, `graphql`, `faucet` and `admin` are its addresses. Its ledger is in `data`, which remains
+    after the end of the process, or in a temporary directory. `build` is the program to run, by
+    default that of `binary`.
+    """
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class NodeProcess:
         self.faucet, self.admin = urls["faucet"], urls["admin"]
 
     def _wait_until_ready(self) -> dict[str, str]:
-        """The addresses that the ready line gives: `ready api=http://127.0.0.1:1234 faucet=...`."""
+        """Returns the addresses of the ready line: `ready api=http://127.0.0.1:1234 faucet=...`."""
         lines: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=self._read_lines, args=[lines], daemon=True).start()
         while True:
@@ -86,11 +87,11 @@ class NodeProcess:
         lines.put(None)
 
     def log(self) -> str:
-        """What the node wrote to its standard error."""
+        """Returns the standard error of the node."""
         return self._log.read_text()
 
     def stop(self) -> int:
-        """Asks the node to stop and gives its exit code; a node that does not stop is killed."""
+        """Sends SIGTERM and returns the exit code. Kills a node that does not stop in time."""
         self._process.terminate()
         try:
             return self._process.wait(STOP_TIMEOUT_SECS)
@@ -98,7 +99,7 @@ class NodeProcess:
             self.kill()
 
     def kill(self) -> None:
-        """Ends the process in any case and removes its directory."""
+        """Kills the process and removes its directory."""
         self._process.kill()
         self._process.wait()
         self._process.stdout.close()

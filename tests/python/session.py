@@ -1,4 +1,4 @@
-"""What the tests with the Python SDK share: a node for each class, funded accounts, calls."""
+"""Shared by the tests with the Python SDK: a node per class, funded accounts, calls."""
 
 import json
 import unittest
@@ -20,46 +20,46 @@ FUNDED = 1_000_000_000
 
 
 def address(value) -> TransactionArgument:
-    """An argument of type `address` or of an object."""
+    """Returns an argument of type `address`, or of an object."""
     return TransactionArgument(value, Serializer.struct)
 
 
 def u64(value: int) -> TransactionArgument:
-    """An argument of type `u64`."""
+    """Returns an argument of type `u64`."""
     return TransactionArgument(value, Serializer.u64)
 
 
 def u8(value: int) -> TransactionArgument:
-    """An argument of type `u8`."""
+    """Returns an argument of type `u8`."""
     return TransactionArgument(value, Serializer.u8)
 
 
 def boolean(value: bool) -> TransactionArgument:
-    """An argument of type `bool`."""
+    """Returns an argument of type `bool`."""
     return TransactionArgument(value, Serializer.bool)
 
 
 def data(value: bytes) -> TransactionArgument:
-    """An argument of type `vector<u8>` or a string."""
+    """Returns an argument of type `vector<u8>` or string."""
     return TransactionArgument(value, Serializer.to_bytes)
 
 
 def vector(values: list, encode) -> TransactionArgument:
-    """A vector whose items `encode` writes."""
+    """Returns a vector whose items are written by `encode`."""
     return TransactionArgument(values, Serializer.sequence_serializer(encode))
 
 
 def call(
     function: str, type_arguments: list[str], *arguments: TransactionArgument
 ) -> TransactionPayload:
-    """The payload that calls an entry function, named as `0x1::module::function`."""
+    """Returns the payload of an entry function, named as `0x1::module::function`."""
     module, name = function.rsplit("::", 1)
     tags = [TypeTag(StructTag.from_str(tag)) for tag in type_arguments]
     return TransactionPayload(EntryFunction.natural(module, name, tags, list(arguments)))
 
 
 class SessionTestCase(unittest.IsolatedAsyncioTestCase):
-    """A node that the tests of a class share; each test has clients and accounts of its own."""
+    """A node shared by the tests of a class. Each test has its own clients and accounts."""
 
     node: NodeProcess
 
@@ -76,24 +76,24 @@ class SessionTestCase(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self):
         self.rest = RestClient(f"{self.node.api}/v1")
         self.faucet = FaucetClient(self.node.faucet, self.rest)
-        # Closes the client of both.
+        # Closes the HTTP client that both share.
         self.addAsyncCleanup(self.faucet.close)
 
     def assert_same_address(self, text: str, expected: AccountAddress):
-        """Whether `text`, which the node writes without leading zeros, is the address expected."""
+        """Asserts that `text`, which has no leading zeros, is the expected address."""
         self.assertEqual(AccountAddress.from_str_relaxed(text), expected)
 
     async def funded(self) -> Account:
-        """A new account that can pay."""
+        """Returns a new account with coins."""
         account = Account.generate()
         await self.faucet.fund_account(account.address(), FUNDED)
         return account
 
     async def run_call(self, sender: Account, payload: TransactionPayload) -> dict[str, Any]:
-        """Signs and submits a call, which must succeed, and gives the transaction."""
+        """Sends a call, which must succeed. Returns the committed transaction."""
         signed = await self.rest.create_bcs_signed_transaction(sender, payload)
         return await self.rest.submit_and_wait_for_bcs_transaction(signed)
 
     async def view(self, function: str, type_arguments: list[str], *arguments: str) -> list[Any]:
-        """What a view function returns, asked for in JSON."""
+        """Returns the result of a view function, called in JSON."""
         return json.loads(await self.rest.view(function, type_arguments, list(arguments)))

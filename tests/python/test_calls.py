@@ -1,5 +1,8 @@
-"""Every call of the Python SDK's clients: those that no other file makes, and the list of all of them, so
-that one which a newer SDK adds is not overlooked."""
+"""Every method of the Python SDK's clients.
+
+This file has the list of all methods, so that a new one of the SDK fails a test, and tests the
+methods that no other file calls.
+"""
 
 import inspect
 import unittest
@@ -19,8 +22,8 @@ from aptos_sdk.type_tag import StructTag, TypeTag
 
 from session import COIN, COIN_STORE, FUNDED, SessionTestCase, address, call, data, u64
 
-# The file that shows each call. Of those that several show, one.
-SHOWN = {
+# Tested methods by file. A method that several files call is listed once.
+TESTED = {
     "session.py": {
         "fund_account",
         "view",
@@ -72,7 +75,7 @@ SHOWN = {
 }
 FRAMEWORK = AccountAddress.from_str("0x1")
 UNKNOWN_HASH = f"0x{'5' * 64}"
-# Above any version that a node has while it is tested.
+# Above every version of a test.
 FAR_VERSION = 10_000_000
 PROCESSOR_STATUS = """
     query getProcessorStatus($where_condition: processor_status_bool_exp) {
@@ -82,44 +85,46 @@ PROCESSOR_STATUS = """
 
 
 class ListOfCalls(unittest.TestCase):
-    """The list above."""
+    """Comparison of the list with the SDK and with the named files."""
 
-    def test_has_every_call_of_every_client(self):
+    def test_has_every_method_of_every_client(self):
         calls = set()
         for client in (RestClient, FaucetClient, IndexerClient):
             members = inspect.getmembers(client, inspect.isfunction)
             calls |= {name for name, _ in members if not name.startswith("_")}
-        self.assertEqual(set().union(*SHOWN.values()), calls)
+        self.assertEqual(set().union(*TESTED.values()), calls)
 
-    def test_says_where_each_is_made(self):
-        for name, calls in SHOWN.items():
+    def test_names_files_that_call_the_methods(self):
+        for name, calls in TESTED.items():
             text = (Path(__file__).parent / name).read_text()
-            for made in calls:
-                self.assertRegex(text, rf"\.{made}\b", name)
+            for method in calls:
+                self.assertRegex(text, rf"\.{method}\b", name)
 
 
 class Calls(SessionTestCase):
-    """Calls that read, and a transfer to read about."""
+    """Reads, and a transfer to read."""
 
-    # What `transfer` made.
-    made = None
+    # The result of `transfer`.
+    transferred = None
 
     async def transfer(self):
-        """Who has sent, who has received 5, and the transaction: the same for all tests, as the SDK waits a
-        second for each."""
-        if Calls.made is None:
+        """Returns the sender, the recipient and the transaction of a transfer of 5.
+
+        The tests share it, because the SDK polls once per second.
+        """
+        if Calls.transferred is None:
             sender, recipient = await self.funded(), Account.generate().address()
             pending = await self.rest.bcs_transfer(sender, recipient, 5)
             await self.rest.wait_for_transaction(pending)
-            Calls.made = sender, recipient, await self.rest.transaction_by_hash(pending)
-        return Calls.made
+            Calls.transferred = sender, recipient, await self.rest.transaction_by_hash(pending)
+        return Calls.transferred
 
-    async def assert_refused(self, request, status):
-        with self.assertRaises(ApiError) as refused:
+    async def assert_rejected(self, request, status):
+        with self.assertRaises(ApiError) as rejected:
             await request
-        self.assertEqual(refused.exception.status_code, status, str(refused.exception))
+        self.assertEqual(rejected.exception.status_code, status, str(rejected.exception))
 
-    async def test_the_ledger(self):
+    async def test_reads_the_ledger_info(self):
         info = await self.rest.info()
         self.assertEqual((info["chain_id"], await self.rest.chain_id()), (4, 4))
         _, _, done = await self.transfer()
@@ -128,7 +133,7 @@ class Calls(SessionTestCase):
         )
         self.assertTrue(await self.faucet.healthy())
 
-    async def test_an_account_now_and_at_a_version(self):
+    async def test_reads_an_account_now_and_at_a_version(self):
         sender, recipient, done = await self.transfer()
         version = int(done["version"])
         for at, number, balance in [(version - 1, 0, 0), (version, 1, 5), (None, 1, 5)]:
@@ -149,9 +154,9 @@ class Calls(SessionTestCase):
             self.rest.view("0x1::coin::balance", [COIN], [str(recipient)], FAR_VERSION),
             self.rest.account_module(FRAMEWORK, "coin", FAR_VERSION),
         ):
-            await self.assert_refused(request, 404)
+            await self.assert_rejected(request, 404)
 
-    async def test_the_resources_of_an_account_now_and_at_a_version(self):
+    async def test_reads_resources_now_and_at_a_version(self):
         sender, recipient, done = await self.transfer()
         version = int(done["version"])
         resources = await self.rest.account_resources(sender.address())
@@ -166,7 +171,7 @@ class Calls(SessionTestCase):
         with self.assertRaises(ResourceNotFound):
             await self.rest.account_resource(recipient, COIN_STORE, version - 1)
 
-    async def test_modules_now_and_at_a_version(self):
+    async def test_reads_modules_now_and_at_a_version(self):
         module = await self.rest.account_module(FRAMEWORK, "coin")
         self.assertIn(
             "transfer", [function["name"] for function in module["abi"]["exposed_functions"]]
@@ -174,9 +179,9 @@ class Calls(SessionTestCase):
         self.assertEqual(await self.rest.account_module(FRAMEWORK, "coin", 0), module)
         listed = await self.rest.account_modules(FRAMEWORK, ledger_version=0, limit=1000)
         self.assertIn(module, listed)
-        await self.assert_refused(self.rest.account_module(FRAMEWORK, "no_such_module"), 404)
+        await self.assert_rejected(self.rest.account_module(FRAMEWORK, "no_such_module"), 404)
 
-    async def test_transactions_by_place(self):
+    async def test_reads_transactions_by_position(self):
         sender, _, done = await self.transfer()
         version = int(done["version"])
         self.assertEqual(await self.rest.transaction_by_version(version), done)
@@ -189,11 +194,11 @@ class Calls(SessionTestCase):
         status = self.rest.account_transaction_sequence_number_status
         self.assertTrue(await status(sender.address(), 0))
         self.assertFalse(await status(sender.address(), 1))
-        await self.assert_refused(self.rest.transaction_by_version(FAR_VERSION), 404)
-        await self.assert_refused(self.rest.transactions(start=FAR_VERSION), 400)
-        await self.assert_refused(self.rest.transaction_by_hash(UNKNOWN_HASH), 404)
+        await self.assert_rejected(self.rest.transaction_by_version(FAR_VERSION), 404)
+        await self.assert_rejected(self.rest.transactions(start=FAR_VERSION), 400)
+        await self.assert_rejected(self.rest.transaction_by_hash(UNKNOWN_HASH), 404)
 
-    async def test_blocks_with_and_without_transactions(self):
+    async def test_reads_blocks_with_and_without_transactions(self):
         _, _, done = await self.transfer()
         version = int(done["version"])
         block = await self.rest.blocks_by_version(version)
@@ -204,20 +209,20 @@ class Calls(SessionTestCase):
         height = int(block["block_height"])
         self.assertEqual(await self.rest.blocks_by_height(height), block)
         self.assertEqual(await self.rest.blocks_by_height(height, with_transactions=True), whole)
-        await self.assert_refused(self.rest.blocks_by_height(FAR_VERSION), 404)
-        await self.assert_refused(self.rest.blocks_by_version(FAR_VERSION), 404)
+        await self.assert_rejected(self.rest.blocks_by_height(FAR_VERSION), 404)
+        await self.assert_rejected(self.rest.blocks_by_version(FAR_VERSION), 404)
 
-    async def test_a_transaction_that_waits_is_pending(self):
+    async def test_reports_a_parked_transaction_as_pending(self):
         sender, recipient = await self.funded(), Account.generate().address()
         later = await self.rest.bcs_transfer(sender, recipient, 2, sequence_number=1)
         self.assertTrue(await self.rest.transaction_pending(later))
         await self.rest.bcs_transfer(sender, recipient, 1, sequence_number=0)
         await self.rest.wait_for_transaction(later)
         self.assertFalse(await self.rest.transaction_pending(later))
-        # What the node has never seen may be on its way.
+        # The SDK reports an unknown hash as pending.
         self.assertTrue(await self.rest.transaction_pending(UNKNOWN_HASH))
 
-    async def test_a_wait_ends_when_the_client_says_so_or_the_transaction_failed(self):
+    async def test_ends_a_wait_at_its_timeout_or_for_a_failed_transaction(self):
         impatient = RestClient(f"{self.node.api}/v1", ClientConfig(transaction_wait_in_seconds=0))
         self.addAsyncCleanup(impatient.close)
         with self.assertRaisesRegex(AssertionError, "timed out"):
@@ -227,7 +232,7 @@ class Calls(SessionTestCase):
         with self.assertRaisesRegex(AssertionError, "EINSUFFICIENT_BALANCE"):
             await self.rest.wait_for_transaction(failed)
 
-    async def test_an_item_of_a_table_at_a_version(self):
+    async def test_reads_a_table_item_at_a_version(self):
         owner = await self.funded()
         await self.run_call(owner, call("0x1::registry::initialize", []))
         versions = []
@@ -241,33 +246,33 @@ class Calls(SessionTestCase):
         item = [handle, "0x1::string::String", "0x1::registry::Record", "name"]
         contents = [(await self.rest.get_table_item(*item, at))["content"] for at in versions]
         self.assertEqual(contents, ["0x01", "0x02"])
-        await self.assert_refused(self.rest.get_table_item(*item, versions[0] - 1), 404)
-        await self.assert_refused(self.rest.get_table_item(*item[:3], "no such name"), 404)
+        await self.assert_rejected(self.rest.get_table_item(*item, versions[0] - 1), 404)
+        await self.assert_rejected(self.rest.get_table_item(*item[:3], "no such name"), 404)
 
-    async def test_the_supply_is_kept_without_an_aggregator(self):
+    async def test_stores_the_supply_without_an_aggregator(self):
         coin_info = f"0x1::coin::CoinInfo<{COIN}>"
         with self.assertRaisesRegex(ApiError, "aggregator not found"):
             await self.rest.aggregator_value(FRAMEWORK, coin_info, ["supply"])
 
-    async def test_the_indexer_says_how_far_it_is(self):
+    async def test_reads_the_status_of_an_indexer_processor(self):
         _, _, done = await self.transfer()
         indexer = IndexerClient(f"{self.node.graphql}/v1/graphql")
         condition = {"where_condition": {"processor": {"_eq": "events_processor"}}}
-        answer = await indexer.query(PROCESSOR_STATUS, condition)
-        [status] = answer["data"]["processor_status"]
+        response = await indexer.query(PROCESSOR_STATUS, condition)
+        [status] = response["data"]["processor_status"]
         self.assertEqual(status["processor"], "events_processor")
         self.assertGreaterEqual(status["last_success_version"], int(done["version"]))
-        refused = await indexer.query("{ events(limit: 1) { data } }", {})
-        self.assertIn("processor_status only", refused["errors"][0]["message"])
+        rejected = await indexer.query("{ events(limit: 1) { data } }", {})
+        self.assertIn("processor_status only", rejected["errors"][0]["message"])
 
-    async def test_a_submission_is_refused_with_its_reason(self):
+    async def test_rejects_a_submission_with_its_reason(self):
         sender = await self.funded()
         payload = call("0x1::aptos_account::transfer", [], address(sender.address()), u64(1))
         await self.run_call(sender, payload)
         signed = await self.rest.create_bcs_signed_transaction(sender, payload, sequence_number=0)
-        with self.assertRaisesRegex(ApiError, "SEQUENCE_NUMBER_TOO_OLD") as refused:
+        with self.assertRaisesRegex(ApiError, "SEQUENCE_NUMBER_TOO_OLD") as rejected:
             await self.rest.submit_bcs_transaction(signed)
-        self.assertEqual(refused.exception.status_code, 400)
+        self.assertEqual(rejected.exception.status_code, 400)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""The Python programs of docs/quickstart.md, run against a node with the preset that the document
-names (config/sdk.toml).
+"""The Python programs of docs/quickstart.md, run with the preset of the document (config/sdk.toml).
 
 The comment behind a `print(...)` is the line that it prints. A program runs unchanged, except for
 the default ports, which the ports of the node replace.

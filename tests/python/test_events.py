@@ -1,5 +1,4 @@
-"""Streams of events that are longer than two pages, read with the Python SDK by creation number and
-by handle."""
+"""Event streams of more than two pages, read with the Python SDK by number and by handle."""
 
 import unittest
 
@@ -9,20 +8,20 @@ from aptos_sdk.bcs import Serializer
 
 from session import COIN_STORE, SessionTestCase, call, data, vector
 
-# How many events an answer holds where no limit is given, and at most.
+# Default and maximum number of events in a response.
 PAGE = 25
 PAGE_MAX = 100
-# Deposits in each of the transactions below; all together need more than two of the largest pages.
+# Deposits per transaction. Their sum exceeds two of the largest pages.
 BATCHES = [90, 90, 45]
 LENGTH = sum(BATCHES)
-# A coin store's streams: deposits first. Number 0 is the account's stream of registrations and number
-# 1 that of its keys.
+# Creation number of the deposits. Number 0 is the account's stream of registrations, and number 1
+# that of its keys.
 DEPOSITS = 2
 REGISTRY = "0x1::registry::Registry"
 
 
 class EventsOfLongStreams(SessionTestCase):
-    """One account that has received many deposits, each of another amount."""
+    """An account with many deposits of different amounts."""
 
     async def asyncSetUp(self):
         await super().asyncSetUp()
@@ -54,7 +53,7 @@ class EventsOfLongStreams(SessionTestCase):
         )
 
     async def pages(self, read, limit=None):
-        """The whole stream, page by page, as a user of the SDK reads it."""
+        """Returns the whole stream, read in pages, and the sizes of the pages."""
         events, sizes = [], []
         while page := await read(start=len(events), limit=limit):
             events += page
@@ -75,7 +74,7 @@ class EventsOfLongStreams(SessionTestCase):
             self.assert_same_address(event["guid"]["account_address"], self.recipient)
 
     async def assert_pages(self, read):
-        # No limit, one that is larger than any page, and one that divides nothing.
+        # Without a limit, above the maximum, and without an even last page.
         for limit, page in [(None, PAGE), (9999, PAGE_MAX), (40, 40)]:
             events, sizes = await self.pages(read, limit)
             rest = LENGTH % page
@@ -85,20 +84,20 @@ class EventsOfLongStreams(SessionTestCase):
             self.assertGreater(len(sizes), 2, "longer than two pages")
             self.assert_whole_stream(events)
 
-    async def test_a_stream_is_read_page_by_page_by_creation_number(self):
+    async def test_reads_a_stream_in_pages_by_creation_number(self):
         await self.assert_pages(self.by_creation_number)
 
-    async def test_a_stream_is_read_page_by_page_by_handle(self):
+    async def test_reads_a_stream_in_pages_by_handle(self):
         await self.assert_pages(self.by_handle)
 
-    async def test_a_page_without_a_start_holds_the_newest_events(self):
+    async def test_returns_the_newest_events_without_a_start(self):
         for read in (self.by_creation_number, self.by_handle):
             numbers = [int(event["sequence_number"]) for event in await read()]
             self.assertEqual(numbers, list(range(LENGTH - PAGE, LENGTH)))
             numbers = [int(event["sequence_number"]) for event in await read(limit=3)]
             self.assertEqual(numbers, list(range(LENGTH - 3, LENGTH)))
 
-    async def test_the_handle_counts_what_its_stream_holds(self):
+    async def test_counts_the_events_of_a_stream_in_its_handle(self):
         store = await self.rest.account_resource(self.recipient, COIN_STORE)
         handle = store["data"]["deposit_events"]
         self.assertEqual(handle["counter"], str(LENGTH))
@@ -107,9 +106,9 @@ class EventsOfLongStreams(SessionTestCase):
 
 
 class EventsOfShortStreams(SessionTestCase):
-    """Streams that fit a page, and none at all."""
+    """Streams of less than a page, and streams that do not exist."""
 
-    async def test_a_program_has_streams_of_its_own(self):
+    async def test_reads_the_streams_of_a_module(self):
         owner = await self.funded()
         await self.run_call(owner, call("0x1::registry::initialize", []))
         for content in (b"first", b"second"):
@@ -126,16 +125,16 @@ class EventsOfShortStreams(SessionTestCase):
             by_number = await self.rest.event_by_creation_number(owner.address(), number)
             self.assertEqual(by_number, by_handle)
 
-    async def test_a_stream_or_handle_that_does_not_exist_is_empty_or_not_found(self):
+    async def test_returns_nothing_for_an_unknown_stream_and_404_for_an_unknown_handle(self):
         account = (await self.funded()).address()
         self.assertEqual(await self.rest.event_by_creation_number(account, 77), [])
         for handle, field in [
             (COIN_STORE, "no_such_field"),
             ("0x1::account::NoSuchStruct", "deposit_events"),
         ]:
-            with self.assertRaises(ApiError) as refused:
+            with self.assertRaises(ApiError) as rejected:
                 await self.rest.events_by_event_handle(account, handle, field)
-            self.assertEqual(refused.exception.status_code, 404)
+            self.assertEqual(rejected.exception.status_code, 404)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
-"""Directories that one build of the node wrote, opened by another build and then again by the first.
-`LEDGER_NODE_BIN_OLD` names the other build. Needs only Python."""
+"""Data directories of one build of the node, opened by another build and then by the first again.
+
+`LEDGER_NODE_BIN_OLD` names the other build. Needs only Python.
+"""
 
 import hashlib
 import os
@@ -22,10 +24,10 @@ CONNECTIONS = 32
 class Exchange(unittest.TestCase):
     """The first build writes a directory, the second extends it, and the first reads it again."""
 
-    def test_each_build_opens_a_directory_that_the_other_has_stopped_on(self):
+    def test_opens_a_directory_after_a_stop_of_the_other_build(self):
         self.exchange(NodeProcess.stop)
 
-    def test_each_build_opens_a_directory_that_the_other_was_killed_on(self):
+    def test_opens_a_directory_after_a_kill_of_the_other_build(self):
         self.exchange(NodeProcess.kill)
 
     def exchange(self, end):
@@ -34,14 +36,16 @@ class Exchange(unittest.TestCase):
         for first, second in [builds, builds[::-1]]:
             with self.subTest(first=first, second=second), tempfile.TemporaryDirectory() as parent:
                 data = Path(parent) / "data"
-                answers = self.session(first, data, end, {}, TRANSFERS)
-                answers = self.session(second, data, end, answers, TRANSFERS)
-                self.session(first, data, end, answers, 0)
-                print(f"{first}, {second}, {first}: {len(answers)} answers are the same")
+                responses = self.session(first, data, end, {}, TRANSFERS)
+                responses = self.session(second, data, end, responses, TRANSFERS)
+                self.session(first, data, end, responses, 0)
+                print(f"{first}, {second}, {first}: {len(responses)} responses are equal")
 
     def session(self, build: Path, data: Path, end, expected: dict, transfers: int) -> dict:
-        """Runs a build on a directory, compares its answers to the paths in `expected`, and commits
-        transfers. Returns the digests of answers that no later block changes, by path."""
+        """Runs a build, compares its responses with `expected`, and commits transfers.
+
+        Returns the digests of responses that no later block changes, by path.
+        """
         node = NodeProcess("sdk", data=data, build=build)
         try:
             client = NodeClient(node.api)
@@ -67,8 +71,11 @@ def load(node: NodeProcess, build: Path, transfers: int) -> None:
 
 
 def settled_paths(client: NodeClient) -> list[str]:
-    """Returns the paths of all transactions, of the newest block, and of the accounts that the last
-    transactions changed, at the newest version."""
+    """Returns paths whose responses no later block changes.
+
+    These are all transactions, the newest block, and the senders of the last transactions at the
+    newest version.
+    """
     newest = int(client.get("/")["ledger_version"])
     pages = range(0, newest + 1, PAGE_MAX)
     last = client.get(f"/transactions?start={pages[-1]}&limit={newest + 1 - pages[-1]}")
@@ -84,7 +91,7 @@ def settled_paths(client: NodeClient) -> list[str]:
 
 
 def digests(client: NodeClient, paths) -> dict[str, str]:
-    """Returns the digests of the answers to paths below `/v1`."""
+    """Returns the digests of the responses to paths below `/v1`."""
     read = {path: client.read(path, "application/json") for path in paths}
     return {path: hashlib.sha256(body).hexdigest() for path, body in read.items()}
 

@@ -1,4 +1,4 @@
-"""Programs of the framework, called and read with the Python SDK: assets, coins, objects, tables."""
+"""Modules of the framework, used with the Python SDK: assets, coins, objects, tables."""
 
 import unittest
 
@@ -18,16 +18,16 @@ ED25519 = 0
 
 
 def text(value: str):
-    """An argument of type string."""
+    """Returns an argument of type string."""
     return data(value.encode())
 
 
 class Framework(SessionTestCase):
-    """Each test uses one program."""
+    """A test for each module."""
 
-    async def test_a_fungible_asset_is_made_minted_and_transferred(self):
+    async def test_creates_mints_and_transfers_a_fungible_asset(self):
         creator, holder, recipient = await self.funded(), await self.funded(), Account.generate()
-        no_maximum = data(b"")  # an option without a value, as one without items
+        no_maximum = data(b"")  # An option without a value has the form of an empty list.
         made = call(
             f"{MANAGED_ASSET}::create",
             [],
@@ -57,7 +57,7 @@ class Framework(SessionTestCase):
             held = await self.view("0x1::primary_fungible_store::balance", [METADATA], *arguments)
             self.assertEqual(held, [balance])
 
-    async def test_a_managed_coin_is_made_minted_and_transferred(self):
+    async def test_creates_mints_and_transfers_a_managed_coin(self):
         issuer, recipient = await self.funded(), Account.generate()
         moon = f"{issuer.address()}::moon::Moon"
         made = call(
@@ -76,7 +76,7 @@ class Framework(SessionTestCase):
         self.assertEqual(await self.rest.account_balance(issuer.address(), coin_type=moon), 40)
         self.assertEqual(await self.rest.account_balance(recipient.address(), coin_type=moon), 30)
 
-    async def test_an_object_changes_hands_by_the_sdks_own_call(self):
+    async def test_transfers_an_object_by_the_method_of_the_sdk(self):
         owner, recipient = await self.funded(), Account.generate()
         await self.run_call(owner, call("0x1::managed_object::create_named", [], data(b"a seed")))
         thing = AccountAddress.for_named_object(owner.address(), b"a seed")
@@ -86,7 +86,7 @@ class Framework(SessionTestCase):
         core = await self.rest.account_resource(thing, "0x1::object::ObjectCore")
         self.assert_same_address(core["data"]["owner"], recipient.address())
 
-    async def test_an_item_is_read_out_of_a_table(self):
+    async def test_reads_a_table_item(self):
         owner = await self.funded()
         await self.run_call(owner, call("0x1::registry::initialize", []))
         await self.run_call(
@@ -97,7 +97,7 @@ class Framework(SessionTestCase):
         record = await self.rest.get_table_item(handle, "0x1::string::String", RECORD, "a name")
         self.assertEqual((record["content"], record["revision"]), ("0x0102", "1"))
 
-    async def test_a_view_is_asked_in_bcs(self):
+    async def test_calls_a_view_in_bcs(self):
         account = await self.funded()
         tags = [TypeTag(StructTag.from_str(COIN))]
         arguments = [address(account.address())]
@@ -105,7 +105,7 @@ class Framework(SessionTestCase):
         in_json = await self.view("0x1::coin::balance", [COIN], str(account.address()))
         self.assertEqual(in_bcs, in_json)
 
-    async def test_a_resource_account_is_where_the_sdk_derives_it(self):
+    async def test_creates_a_resource_account_at_the_address_of_the_sdk(self):
         creator = await self.funded()
         payload = call(
             "0x1::resource_account::create_resource_account", [], data(b"a seed"), data(b"")
@@ -113,10 +113,10 @@ class Framework(SessionTestCase):
         await self.run_call(creator, payload)
         made = AccountAddress.for_resource_account(creator.address(), b"a seed")
         account = await self.rest.account_resource(made, "0x1::account::Account")
-        # Without a key of its own it has its creator's.
+        # The key of its creator, because the call gives none.
         self.assertEqual(account["data"]["authentication_key"], creator.auth_key())
 
-    async def test_a_key_is_changed_with_proofs_by_both_keys(self):
+    async def test_rotates_a_key_with_proofs_of_both_keys(self):
         account, other = await self.funded(), Account.generate()
         challenge = RotationProofChallenge(
             sequence_number=0,
@@ -137,11 +137,11 @@ class Framework(SessionTestCase):
         rotated = Account(account.address(), other.private_key)
         transfer = call("0x1::aptos_account::transfer", [], address(other.address()), u64(1))
         await self.run_call(rotated, transfer)
-        with self.assertRaises(ApiError) as refused:
+        with self.assertRaises(ApiError) as rejected:
             await self.run_call(account, transfer)
-        self.assertIn("INVALID_AUTH_KEY", str(refused.exception))
+        self.assertIn("INVALID_AUTH_KEY", str(rejected.exception))
 
-    async def test_the_modules_are_listed_page_by_page(self):
+    async def test_lists_modules_in_pages(self):
         framework = AccountAddress.from_str("0x1")
         everything = await self.rest.account_modules(framework, limit=1000)
         names = [module["abi"]["name"] for module in everything]

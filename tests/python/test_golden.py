@@ -1,5 +1,7 @@
-"""The golden values of resources by the Python SDK: its serializer makes the bytes that the TypeScript
-SDK's made, so that neither SDK's own idea of a form is taken for the interface's."""
+"""Golden values of resources, compared with the serializer of the Python SDK.
+
+The TypeScript SDK generated them. Bytes on which both SDKs agree do not depend on an error in one.
+"""
 
 import json
 import unittest
@@ -10,8 +12,8 @@ from aptos_sdk.bcs import Serializer
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "resources.json"
 
-# What writes each type of the interface that a field has: a writer of the SDK, the fields of a struct in
-# their order, or the type that a vector's items have.
+# Writers of the SDK by type. A layout is a name of this table, the fields of a struct in order, or
+# a list with the layout of a vector's items.
 WRITERS = {
     "u8": lambda to, value: to.u8(int(value)),
     "u64": lambda to, value: to.u64(int(value)),
@@ -32,7 +34,7 @@ INTEGER = {"value": "u128", "limit": "u128"}
 
 
 def simple_map(key, value):
-    """A map of the interface, which is a vector of pairs."""
+    """Returns the layout of a map, which is a vector of pairs."""
     return {"data": [{"key": key, "value": value}]}
 
 
@@ -117,7 +119,7 @@ LAYOUTS = {
 
 
 def write(to: Serializer, layout, value) -> None:
-    """Writes a value in its JSON form along its layout."""
+    """Writes the JSON form of a value by its layout."""
     if isinstance(layout, str):
         WRITERS[layout](to, value)
     elif isinstance(layout, list):
@@ -128,7 +130,9 @@ def write(to: Serializer, layout, value) -> None:
 
 
 class Golden(unittest.TestCase):
-    def test_the_serializer_makes_the_same_bytes(self):
+    """Comparison of the bytes of each resource."""
+
+    def test_serializes_resources_to_the_golden_bytes(self):
         vectors = json.loads(GOLDEN.read_text())
         compared = set()
         for vector in vectors:

@@ -1,5 +1,7 @@
-"""A data directory, read by `stored_ledger` from docs/storage.md, against the node that wrote it:
-after a kill, after a stop, with a pruned window, and with damage."""
+"""A data directory, read by `stored_ledger` and compared with the node that wrote it.
+
+The directories are those after a kill, after a stop, with a pruned window, and with damage.
+"""
 
 import asyncio
 import collections
@@ -39,7 +41,7 @@ BLOCK_VERSIONS = 3
 # Number of random bits that the test of a whole ledger changes, one at a time, and their seed.
 FLIPS = int(os.environ.get("STORED_LEDGER_FLIPS", "24"))
 SEED = int(os.environ.get("STORED_LEDGER_SEED", str(random.randrange(2**32))))
-# How long the pruner may take to reach the end of the window.
+# Maximum time of the pruner until the end of the window.
 PRUNED_TIMEOUT_SECS = 30
 
 
@@ -47,11 +49,11 @@ class StoredLedgerTestCase(unittest.TestCase):
     """Copies of one directory, and a running node with the same ledger.
 
     `killed` is a copy after SIGKILL, when the newest blocks are only in the log, `stopped` one
-    after a graceful stop. `info` is the node's last answer before the kill.
+    after a graceful stop. `info` is the node's last response before the kill.
     """
 
     settings: tuple[str, ...] = ()
-    # Number of versions that the node keeps, beside those that begin the oldest block.
+    # Number of versions that the node retains, not counting those at the start of the oldest block.
     window = None
 
     @classmethod
@@ -103,7 +105,7 @@ class StoredLedgerTestCase(unittest.TestCase):
 
     @classmethod
     def settled_info(cls, client: NodeClient) -> dict:
-        """Returns the answer about the ledger once the pruner has reached the end of the window."""
+        """Returns the ledger info after the pruner has reached the end of the window."""
         deadline = time.monotonic() + PRUNED_TIMEOUT_SECS
         while True:
             info = client.get("/")
@@ -185,12 +187,12 @@ class WholeLedger(StoredLedgerTestCase):
 
     def test_rejects_every_random_changed_bit(self):
         draw = random.Random(SEED)
-        places = self.places()
+        values = self.hashed_values()
         copies = {directory: self.copy_of(directory) for directory in (self.killed, self.stopped)}
         flips = collections.Counter()
         for number in range(FLIPS):
-            name = draw.choice(sorted(places))
-            directory, file, begin, size = draw.choice(places[name])
+            name = draw.choice(sorted(values))
+            directory, file, begin, size = draw.choice(values[name])
             path, bit = copies[directory] / file, draw.randrange(8 * size)
             with self.subTest(seed=SEED, flip=number, of=name, begin=begin, bit=bit):
                 whole = path.read_bytes()
@@ -207,9 +209,12 @@ class WholeLedger(StoredLedgerTestCase):
             f"STORED_LEDGER_SEED={SEED}: {flips.total()} of {FLIPS} flips rejected, {dict(flips)}"
         )
 
-    def places(self) -> dict[str, list[tuple[Path, str, int, int]]]:
-        """Returns the values whose damage is found without a node, by name: directory, file, first
-        byte and size. These are the rows, and all records of the log before the last one."""
+    def hashed_values(self) -> dict[str, list[tuple[Path, str, int, int]]]:
+        """Returns the values whose damage is detected without a node, by name.
+
+        A value is a directory, a file, a first byte and a size. The values are the rows, and all
+        records of the log except the last one.
+        """
         database = Database(self.stopped / "ledger.redb")
         rows = {
             name: [
@@ -239,7 +244,7 @@ class WholeLedger(StoredLedgerTestCase):
         with self.assertRaisesRegex(Damaged, "ledger_version"):
             compare(ledger, self.client)
 
-    def test_the_command_line_tells_a_whole_directory_from_a_damaged_one(self):
+    def test_exits_with_1_for_a_damaged_directory(self):
         entry = next(Database(self.killed / "ledger.redb").entries("transactions"))
         damaged = self.damaged_copy(self.killed, "ledger.redb", entry.offset)
         self.assertEqual([self.exit_code(copy) for copy in (self.killed, damaged)], [0, 1])
@@ -267,14 +272,16 @@ class PrunedLedger(StoredLedgerTestCase):
         entry, index = self.pruned_balance()
         copy = self.damaged_copy(self.stopped, "ledger.redb", entry.offset + index)
         ledger = read_ledger(copy)
-        # No hash covers pruned state, so only the node's answer differs.
+        # No hash covers pruned state, so only the node's response differs.
         verify(ledger)
         with self.assertRaisesRegex(Damaged, "/balance/"):
             compare(ledger, self.client)
 
     def pruned_balance(self):
-        """Returns a block of a run, and where in it a coin store has its balance, of an account
-        that has not changed since."""
+        """Returns a block of a run and the index of a balance in it.
+
+        The balance is that of a coin store that has not changed since.
+        """
         ledger = read_ledger(self.stopped)
         newest = newest_state(ledger)
         blocks = list(Database(self.stopped / "ledger.redb").entries("runs"))
@@ -283,7 +290,7 @@ class PrunedLedger(StoredLedgerTestCase):
                 continue
             for block in blocks:
                 if (index := block.value.find(key)) >= 0:
-                    # Behind the key come the variant of the write and the length of the value.
+                    # The variant of the write and the length of the value follow the key.
                     return block, block.value.index(value, index + len(key))
         raise AssertionError("no coin store in the runs of pruned state")
 

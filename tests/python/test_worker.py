@@ -1,4 +1,4 @@
-"""Many transactions of one account in order, sent by the Python SDK's transaction worker."""
+"""Transactions of one account, sent in order by the Python SDK's transaction worker."""
 
 import unittest
 
@@ -8,19 +8,19 @@ from aptos_sdk.transaction_worker import TransactionQueue, TransactionWorker
 from session import FUNDED, SessionTestCase, address, call, u64
 
 COUNT = 300
-# What the list of an account's transactions gives at once.
+# Transactions per page.
 PAGE = 100
 
 
 class Worker(SessionTestCase):
-    """The worker numbers, signs and submits what is pushed to it."""
+    """The worker numbers, signs and submits the queued payloads."""
 
-    async def test_all_are_committed_in_order(self):
+    async def test_commits_all_transactions_in_order(self):
         sender, recipient = await self.funded(), Account.generate().address()
         pushed = TransactionQueue(self.rest)
         worker = TransactionWorker(sender, self.rest, pushed.next)
         worker.start()
-        # Amounts tell the order in which the transactions were handed in.
+        # The amounts identify the order of submission.
         for amount in range(1, COUNT + 1):
             await pushed.push(
                 call("0x1::aptos_account::transfer", [], address(recipient), u64(amount))

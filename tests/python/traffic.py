@@ -62,9 +62,9 @@ class Traffic:
         await self._wait(await self._rest.submit_bcs_transaction(signed))
 
     async def _wait(self, transaction_hash: str) -> None:
-        """Returns when a transaction is committed. The SDK would look for it once per second."""
+        """Waits until a transaction is committed. The SDK would poll once per second."""
         url = f"{self._rest.base_url}/transactions/wait_by_hash/{transaction_hash}"
         while True:
-            answer = (await self._rest.client.get(url)).raise_for_status().json()
-            if answer["type"] != "pending_transaction":
+            response = (await self._rest.client.get(url)).raise_for_status().json()
+            if response["type"] != "pending_transaction":
                 return

@@ -1,6 +1,7 @@
-"""Hooks of schemathesis: examples of the real chain in the document, and a count of the answers.
+"""Hooks of schemathesis: examples of the running chain in the document, and counts of responses.
 
-KNOWN_VALUES names a JSON file with `parameters` and `bodies`; ANSWERS the file for the counts."""
+KNOWN_VALUES names a JSON file with `parameters` and `bodies`, RESPONSES the file for the counts.
+"""
 
 import atexit
 import json
@@ -13,22 +14,22 @@ import schemathesis
 
 KNOWN = json.loads(Path(os.environ["KNOWN_VALUES"]).read_text())
 METHODS = {"get", "post"}
-answers: Counter[str] = Counter()
+responses: Counter[str] = Counter()
 
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema: dict[str, Any]) -> None:
-    """The examples of the document name things of no chain; those of this one reach deeper."""
+    """Replaces the examples of the document by values of the running chain."""
     for path in raw_schema["paths"].values():
         for method, operation in path.items():
             if method in METHODS:
-                _place_examples(operation)
+                _set_examples(operation)
 
 
-def _place_examples(operation: dict[str, Any]) -> None:
+def _set_examples(operation: dict[str, Any]) -> None:
     for parameter in operation.get("parameters", []):
         values = KNOWN["parameters"].get(parameter["name"])
-        # A version may be one that is pruned; reading without it is what the other examples are for.
+        # A known version may be pruned, so the other examples omit an optional version.
         if values and parameter["required"]:
             parameter.pop("example", None)
             parameter["examples"] = {
@@ -43,9 +44,9 @@ def _place_examples(operation: dict[str, Any]) -> None:
 
 @schemathesis.hook
 def after_call(context, case, response) -> None:
-    answers[f"{case.operation.definition.raw['operationId']} {response.status_code}"] += 1
+    responses[f"{case.operation.definition.raw['operationId']} {response.status_code}"] += 1
 
 
 @atexit.register
-def _write_answers() -> None:
-    Path(os.environ["ANSWERS"]).write_text(json.dumps(answers, indent=1, sort_keys=True))
+def _write_responses() -> None:
+    Path(os.environ["RESPONSES"]).write_text(json.dumps(responses, indent=1, sort_keys=True))

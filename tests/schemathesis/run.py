@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Tests the interface against its own OpenAPI document with schemathesis: on a chain with all of its
-history and on one that is pruned. Usage: run.py [--examples N] [--seed N] [--chain NAME], all chains by default
+"""Tests the REST API against its OpenAPI document with schemathesis.
 
-Environment: requirements.txt installed; the binary as tests/python finds it."""
+Usage: run.py [--examples N] [--seed N] [--chain NAME], by default for all chains: one with its
+whole history and a pruned one. Needs the packages of requirements.txt. The binary is that of
+tests/python.
+"""
 
 import argparse
 import contextlib
@@ -25,22 +27,22 @@ sys.path.insert(0, str(HERE.parent / "python"))
 from node_process import NodeProcess  # noqa: E402
 from workload import make_history  # noqa: E402
 
-# Bounded, so that both chains side by side take a minute or two on two cores.
+# Both chains in parallel take a minute or two on two cores.
 EXAMPLES = 8
 SEED = 20_260_101
-# How often a generated parameter is replaced by one that the chain knows.
+# Probability of a known value instead of a generated one.
 KNOWN_PROBABILITY = 0.6
 PRUNED_TIMEOUT_SECS = 60
-# Every version of the pruned chain but the newest ones is gone; one step removes few, so that it ends soon.
+# A small window, and small steps, so that the first pruning ends soon.
 PRUNED = ("pruner.window_versions=20", "pruner.batch_versions=10")
 CHAINS = {"history": (), "pruned": PRUNED}
 
-# Operations that are not tested; each with its reason.
-NOT_TESTED = {"get_spec_json": "schemathesis reads it to begin with, and leaves it out of the run"}
+# Operations that are not tested, with the reason of each.
+NOT_TESTED = {"get_spec_json": "schemathesis reads the document first and does not test its route"}
 
 
 def dictionaries(parameters: dict[str, list[str | int]]) -> str:
-    """The sections of the configuration that mix known values into generated ones."""
+    """Returns the sections of the configuration that mix known values into generated ones."""
     lines = []
     for name, values in sorted(parameters.items()):
         lines += [f"[dictionaries.{name}]", f"values = {json.dumps(values)}"]
@@ -51,18 +53,18 @@ def dictionaries(parameters: dict[str, list[str | int]]) -> str:
 
 
 def wait_until_pruned(api: str) -> None:
-    """Until the node says that its oldest version is not the first any more."""
+    """Waits until the node has pruned its first version."""
     deadline = time.monotonic() + PRUNED_TIMEOUT_SECS
     while time.monotonic() < deadline:
-        with urllib.request.urlopen(f"{api}/v1") as answer:
-            if json.load(answer)["oldest_ledger_version"] != "0":
+        with urllib.request.urlopen(f"{api}/v1") as response:
+            if json.load(response)["oldest_ledger_version"] != "0":
                 return
         time.sleep(0.1)
     raise TimeoutError("the node does not prune")
 
 
 def test_chain(name: str, examples: int, seed: int, directory: Path) -> list[str]:
-    """Runs schemathesis against a node of its own and gives what went wrong."""
+    """Runs schemathesis against a node of its own. Returns the problems."""
     print(f"== chain `{name}`, {examples} examples per operation, seed {seed}", flush=True)
     node = NodeProcess("sdk", settings=CHAINS[name])
     try:
@@ -83,7 +85,7 @@ def run_schemathesis(
     shutil.copy(HERE / "hooks.py", directory)
     config = (HERE / "schemathesis.toml").read_text() + dictionaries(known["parameters"])
     (directory / "schemathesis.toml").write_text(config)
-    answers = directory / "answers.json"
+    responses = directory / "responses.json"
     command = [
         Path(sys.executable).parent / "schemathesis",
         *("--config-file", directory / "schemathesis.toml"),
@@ -92,7 +94,7 @@ def run_schemathesis(
     ]
     environment = os.environ | {
         "KNOWN_VALUES": str(directory / "known.json"),
-        "ANSWERS": str(answers),
+        "RESPONSES": str(responses),
     }
     code = subprocess.run(command, cwd=directory, env=environment).returncode
     problems = [] if code == 0 else [f"schemathesis ended with {code}"]
@@ -100,43 +102,46 @@ def run_schemathesis(
     problems += [
         f"the document at {error.json_path}: {error.message}" for error in invalid_parts(document)
     ]
-    return problems + count(json.loads(answers.read_text()), operations(document))
+    return problems + count(json.loads(responses.read_text()), operations(document))
 
 
 def read_document(api: str) -> dict[str, Any]:
-    with urllib.request.urlopen(f"{api}/v1/spec.json") as answer:
-        return json.load(answer)
+    with urllib.request.urlopen(f"{api}/v1/spec.json") as response:
+        return json.load(response)
 
 
 def invalid_parts(document: dict[str, Any]) -> list:
-    """What in the document is no OpenAPI 3.1: its form, schemas, references, examples, names."""
+    """Returns the violations of OpenAPI 3.1: form, schemas, references, examples, names."""
     return list(OpenAPIV31SpecValidator(document).iter_errors())
 
 
 def operations(document: dict[str, Any]) -> set[str]:
-    """The operations of the document that must succeed at least once."""
+    """Returns the operations that must succeed at least once."""
     methods = (one for path in document["paths"].values() for one in path.values())
     return {one["operationId"] for one in methods} - NOT_TESTED.keys()
 
 
-def count(answers: dict[str, int], expected: set[str]) -> list[str]:
-    """Prints how each operation answered; an operation that never succeeded was not tested in depth."""
+def count(responses: dict[str, int], expected: set[str]) -> list[str]:
+    """Prints the statuses of each operation.
+
+    Returns the operations that never succeeded, because they were not tested in depth.
+    """
     by_operation: dict[str, dict[str, int]] = {operation: {} for operation in expected}
-    for key, number in answers.items():
+    for key, number in responses.items():
         operation, status = key.split()
         by_operation.setdefault(operation, {})[status] = number
     problems = []
     for operation, statuses in sorted(by_operation.items()):
-        shown = ", ".join(f"{status}: {number}" for status, number in sorted(statuses.items()))
-        print(f"{operation:<36} {shown}")
+        counts = ", ".join(f"{status}: {number}" for status, number in sorted(statuses.items()))
+        print(f"{operation:<36} {counts}")
         if not any(status.startswith("2") for status in statuses):
-            problems.append(f"{operation} never answered 2xx")
-    print(f"{sum(answers.values())} requests", flush=True)
+            problems.append(f"{operation} never responded with 2xx")
+    print(f"{sum(responses.values())} requests", flush=True)
     return problems
 
 
 def test_all_chains() -> int:
-    """Runs this once for each chain, side by side: one process of schemathesis keeps one core busy."""
+    """Runs this program for each chain in parallel. Each run uses one core."""
     with contextlib.ExitStack() as opened:
         runs = []
         for name in CHAINS:
@@ -154,11 +159,11 @@ def test_all_chains() -> int:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--examples", type=int, default=EXAMPLES)
-    arguments.add_argument("--seed", type=int, default=SEED)
-    arguments.add_argument("--chain", choices=CHAINS)
-    options = arguments.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", type=int, default=EXAMPLES)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--chain", choices=CHAINS)
+    options = parser.parse_args()
     if options.chain is None:
         return test_all_chains()
     with tempfile.TemporaryDirectory(prefix="ledger-node-schemathesis-") as directory:

@@ -1,5 +1,7 @@
-"""History for a chain: accounts, transfers, coins, assets, a table, an object, failed and simulated
-transactions. What came of it is given back as the values that requests can name."""
+"""History for a chain: accounts, transfers, a coin, a table, an object, a pending transaction.
+
+Returns the values of the history that requests can name.
+"""
 
 import asyncio
 import json
@@ -11,7 +13,7 @@ from aptos_sdk.async_client import FaucetClient, RestClient
 
 from session import COIN, COIN_STORE, FUNDED, address, boolean, call, data, u8, u64
 
-# Transfers between the accounts; with their blocks' frames they are more versions than a pruned node keeps.
+# Number of transfers. With the other transactions of their blocks they exceed the pruned window.
 TRANSFERS = 12
 REGISTRY = "0x1::registry::Registry"
 
@@ -21,7 +23,7 @@ def _text(value: str):
 
 
 class Workload:
-    """Clients of one node and what is known of its chain."""
+    """Clients of a node and the history that they commit."""
 
     def __init__(self, api: str, faucet: str):
         self.rest = RestClient(f"{api}/v1")
@@ -47,7 +49,7 @@ class Workload:
         return response.json()
 
     async def make_history(self) -> dict[str, Any]:
-        """Runs the transactions and gives what they left: `parameters` by name, `bodies` by operation."""
+        """Commits the history. Returns `parameters` by name and `bodies` by operation."""
         alice, bob = await self.funded(), await self.funded()
         moon = f"{alice.address()}::moon::Moon"
         coin = call(
@@ -68,14 +70,14 @@ class Workload:
         for number in range(TRANSFERS):
             payment = [address(bob.address()), u64(number + 1)]
             await self.run(alice, call("0x1::aptos_account::transfer", [], *payment))
-        # Stays pending: its sequence number has a gap before it.
+        # Stays pending, because an earlier sequence number is missing.
         waiting = await self._submitted_json(bob, alice, gap=1)
         return await self._known(alice, bob, moon, waiting)
 
     async def _submitted_json(
         self, sender: Account, recipient: Account, gap: int
     ) -> dict[str, Any]:
-        """A signed transfer as JSON, which was submitted; it waits for those that would come before it."""
+        """Submits a transfer `gap` above the next sequence number. Returns it in JSON."""
         payload = call("0x1::aptos_account::transfer", [], address(recipient.address()), u64(1))
         sequence_number = await self.rest.account_sequence_number(sender.address()) + gap
         signed = await self.rest.create_bcs_signed_transaction(
@@ -129,7 +131,7 @@ class Workload:
     async def _bodies(
         self, alice: Account, bob: Account, waiting: dict[str, Any]
     ) -> dict[str, Any]:
-        """A body that is taken, for each operation whose body must name something of the chain."""
+        """Returns a valid body for each operation whose body names values of the chain."""
         balance = {
             "function": "0x1::coin::balance",
             "type_arguments": [COIN],
@@ -174,13 +176,13 @@ _REQUEST_FIELDS = (
 
 
 def _resource_key(account: AccountAddress) -> bytes:
-    """The state key of the account's `0x1::account::Account`: an access path to a struct tag."""
+    """Returns the state key of `0x1::account::Account`: an access path to a struct tag."""
     tag = bytes([1]) + AccountAddress.from_str("0x1").address + b"\x07account\x07Account\x00"
     return bytes([0]) + account.address + bytes([len(tag)]) + tag
 
 
 def make_history(api: str, faucet: str) -> dict[str, Any]:
-    """Makes the history of the node at these addresses."""
+    """Commits the history on the node at these addresses."""
 
     async def work() -> dict[str, Any]:
         workload = Workload(api, faucet)

@@ -1,11 +1,11 @@
-// The interfaces of the framework's modules, as the TypeScript SDK reads them before it builds a call.
+// Module ABIs, read by the functions of the TypeScript SDK that build calls.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { fetchEntryFunctionAbi, fetchViewFunctionAbi, parseTypeTag } from "@aptos-labs/ts-sdk";
 import { Session } from "./session.mjs";
 
-describe("interfaces of modules", { timeout: 120_000 }, () => {
+describe("module ABIs", { timeout: 120_000 }, () => {
   const session = Session.forSuite();
   let modules;
 
@@ -15,11 +15,11 @@ describe("interfaces of modules", { timeout: 120_000 }, () => {
     );
   });
 
-  /** Calls `read` for each function that `chosen` takes, and gives how many there were. */
-  async function each(chosen, read) {
+  /** Reads the ABI of each function that fits `isSelected`, and returns their number. */
+  async function readAll(isSelected, read) {
     let count = 0;
     for (const { address, name: module, exposed_functions } of modules) {
-      for (const declared of exposed_functions.filter(chosen)) {
+      for (const declared of exposed_functions.filter(isSelected)) {
         const abi = await read(address, module, declared.name, session.aptos.config);
         assert.equal(
           abi.typeParameters.length,
@@ -38,15 +38,15 @@ describe("interfaces of modules", { timeout: 120_000 }, () => {
     return count;
   }
 
-  test("the SDK knows how to call every entry function", async () => {
-    assert.ok((await each(({ is_entry }) => is_entry, fetchEntryFunctionAbi)) > 0);
+  test("the SDK reads the ABI of every entry function", async () => {
+    assert.ok((await readAll(({ is_entry }) => is_entry, fetchEntryFunctionAbi)) > 0);
   });
 
-  test("the SDK knows how to ask every view function", async () => {
-    assert.ok((await each(({ is_view }) => is_view, fetchViewFunctionAbi)) > 0);
+  test("the SDK reads the ABI of every view function", async () => {
+    assert.ok((await readAll(({ is_view }) => is_view, fetchViewFunctionAbi)) > 0);
   });
 
-  test("the SDK reads the type of every field and of every result", () => {
+  test("the SDK parses the type of every field and result", () => {
     const types = modules.flatMap(({ structs, exposed_functions }) => [
       ...structs.flatMap(({ fields }) => fields.map(({ type }) => type)),
       ...exposed_functions.flatMap((declared) => declared.return),

@@ -1,8 +1,8 @@
-// Every method of the TypeScript SDK's client: the file that shows it against a node, or why a node alone
-// cannot serve it. calls.test.mjs holds this list against the SDK.
+// Every method of the TypeScript SDK's client, with the file that tests it against a node, or the
+// reason that a node alone cannot serve it. calls.test.mjs compares the list with the SDK.
 
-/** Which file shows what. A method of several is listed under one of them. */
-export const SHOWN = {
+/** Tested methods by file. A method that several files call is listed once. */
+export const TESTED = {
   "flow.test.mjs": [
     "getAccountInfo",
     "getAccountModule",
@@ -59,9 +59,9 @@ export const SHOWN = {
   "worker.test.mjs": ["transaction.batch.forSingleAccount"],
 };
 
-/** What a node alone cannot serve, by the reason. */
+/** Methods that a node alone cannot serve, by reason. */
 export const NOT_SERVED = {
-  "asks an indexer for what it derives from the ledger": [
+  "reads data that an indexer derives from the ledger": [
     "getAccountTokensCount",
     "getAccountOwnedTokens",
     "getAccountOwnedTokensFromCollectionAddress",
@@ -99,7 +99,7 @@ export const NOT_SERVED = {
     "getAccountSubdomains",
     "getDomainSubdomains",
   ],
-  "calls the registry of names, which stands at fixed addresses of public networks": [
+  "calls the registry of names, which exists at fixed addresses of public networks": [
     "getOwnerAddress",
     "getExpiration",
     "getTargetAddress",
@@ -111,7 +111,7 @@ export const NOT_SERVED = {
     "renewDomain",
     "getName",
   ],
-  "calls 0x4::aptos_token, which is not among the node's programs": [
+  "calls 0x4::aptos_token, which the node does not have": [
     "createCollectionTransaction",
     "mintDigitalAssetTransaction",
     "mintSoulBoundTransaction",
@@ -127,7 +127,7 @@ export const NOT_SERVED = {
     "addDigitalAssetTypedPropertyTransaction",
     "updateDigitalAssetTypedPropertyTransaction",
   ],
-  "calls 0x1::account_abstraction, which is not among the node's programs": [
+  "calls 0x1::account_abstraction, which the node does not have": [
     "addAuthenticationFunctionTransaction",
     "removeAuthenticationFunctionTransaction",
     "removeDispatchableAuthenticatorTransaction",
@@ -140,13 +140,13 @@ export const NOT_SERVED = {
     "account.abstraction.enableAccountAbstractionTransaction",
     "account.abstraction.disableAccountAbstractionTransaction",
   ],
-  "publishes a program, and the node's programs are part of it": ["publishPackageTransaction"],
-  "asks the pepper or the prover service of keyless accounts, or needs one": [
+  "publishes a package, but the node executes no bytecode": ["publishPackageTransaction"],
+  "needs the pepper or prover service of keyless accounts": [
     "getPepper",
     "getPepperBase",
     "getProof",
     "deriveKeylessAccount",
     "updateFederatedKeylessJwkSetTransaction",
   ],
-  "changes the client and asks nobody": ["setIgnoreTransactionSubmitter"],
+  "changes the client and sends no request": ["setIgnoreTransactionSubmitter"],
 };

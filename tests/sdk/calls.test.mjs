@@ -1,12 +1,12 @@
-// The list of the SDK's methods is complete, and says the truth about where each is shown.
+// Comparison of the list in calls.mjs with the SDK and with the named files.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { Aptos, AptosConfig, Network } from "@aptos-labs/ts-sdk";
-import { NOT_SERVED, SHOWN } from "./calls.mjs";
+import { NOT_SERVED, TESTED } from "./calls.mjs";
 
-/** The names of what can be called on `object` itself, inherited or its own. */
+/** Returns the names of the object's own and inherited methods. */
 function methodsOf(object) {
   const described = { ...Object.getOwnPropertyDescriptors(Object.getPrototypeOf(object)) };
   Object.assign(described, Object.getOwnPropertyDescriptors(object));
@@ -25,15 +25,15 @@ describe("the list of the SDK's calls", () => {
     "transaction.batch": aptos.transaction.batch,
     "account.abstraction": aptos.account.abstraction,
   };
-  /** How the batch is run, which `forSingleAccount` does for its caller. */
+  /** Methods that `forSingleAccount` calls. */
   const INNER = [
     "transaction.batch.start",
     "transaction.batch.push",
     "transaction.batch.registerToEvents",
   ];
-  const listed = [SHOWN, NOT_SERVED].flatMap((lists) => Object.values(lists).flat());
+  const listed = [TESTED, NOT_SERVED].flatMap((lists) => Object.values(lists).flat());
 
-  test("has every method once, and none that the SDK has not", () => {
+  test("has every method of the SDK exactly once", () => {
     const ofParts = Object.entries(parts).flatMap(([path, part]) =>
       methodsOf(part).map((name) => `${path}.${name}`),
     );
@@ -41,8 +41,8 @@ describe("the list of the SDK's calls", () => {
     assert.deepEqual(listed.toSorted(), methods.toSorted());
   });
 
-  for (const [file, names] of Object.entries(SHOWN)) {
-    test(`${file} calls what it is listed for`, async () => {
+  for (const [file, names] of Object.entries(TESTED)) {
+    test(`${file} calls its listed methods`, async () => {
       const text = await readFile(new URL(file, import.meta.url), "utf8");
       for (const name of names) {
         const call = name.split(".").slice(-2).join(".");

@@ -1,61 +1,61 @@
-// What the TypeScript SDK makes of a node that serves as many requests as it may.
+// The TypeScript SDK with a node whose limit of requests in flight is reached.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
-import { Session, refusal } from "./session.mjs";
+import { Session, rejection } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
-/** More than the SDK sends at once by itself. */
+/** More than the number of concurrent requests of the SDK. */
 const IN_FLIGHT_MAX = 8;
 const UNAVAILABLE = 503;
 
-describe("a crowded node", { timeout: 120_000 }, () => {
+describe("a node at its limit of requests in flight", { timeout: 120_000 }, () => {
   const session = Session.forSuite([
     `api.max_in_flight=${IN_FLIGHT_MAX}`,
     "wait.timeout_ms=600000",
   ]);
 
-  const ask = async (path, request) => {
+  const get = async (path, request) => {
     const response = await fetch(`${session.api}${path}`, request);
     const retryAfter = response.headers.get("retry-after");
     return { status: response.status, retryAfter, body: await response.json() };
   };
-  const untilStatus = async (isMeant) => {
-    let answer;
-    do answer = await ask("");
-    while (!isMeant(answer.status));
-    return answer;
+  const untilStatus = async (isExpected) => {
+    let response;
+    do response = await get("");
+    while (!isExpected(response.status));
+    return response;
   };
 
-  test("says so at once and serves the SDK again as soon as it has room", async () => {
+  test("rejects the SDK immediately and serves it again after requests have ended", async () => {
     const { aptos } = session;
     const sender = await session.funded();
     const { accountAddress } = sender;
-    // Waits for its predecessor, and with it whoever asks for it.
+    // Stays pending, because sequence number 0 is missing; long polls for it wait as well.
     const transaction = await aptos.transaction.build.simple({
       sender: accountAddress,
       data: { function: TRANSFER, functionArguments: [Account.generate().accountAddress, 1] },
       options: { accountSequenceNumber: 1 },
     });
     const { hash } = await aptos.signAndSubmitTransaction({ signer: sender, transaction });
-    const crowd = new AbortController();
-    const request = { signal: crowd.signal };
+    const canceled = new AbortController();
+    const request = { signal: canceled.signal };
     const wait = async () => {
-      // Its own place may be taken by a request that has only just been answered.
-      while ((await ask(`/transactions/wait_by_hash/${hash}`, request)).status === UNAVAILABLE);
+      // Repeats while the permit of a request that has ended is not yet released.
+      while ((await get(`/transactions/wait_by_hash/${hash}`, request)).status === UNAVAILABLE);
     };
     const waits = Array.from({ length: IN_FLIGHT_MAX }, wait);
     try {
       const { retryAfter, body } = await untilStatus((status) => status === UNAVAILABLE);
       assert.equal(retryAfter, "1");
-      const { status, data } = await refusal(aptos.getAccountInfo({ accountAddress }));
+      const { status, data } = await rejection(aptos.getAccountInfo({ accountAddress }));
       assert.deepEqual([status, data], [UNAVAILABLE, body]);
     } finally {
-      crowd.abort();
+      canceled.abort();
       await Promise.allSettled(waits);
     }
-    // The node learns that they left later than they do.
+    // The node releases the permits some time after the clients have canceled.
     await untilStatus((status) => status !== UNAVAILABLE);
     assert.equal((await aptos.getAccountInfo({ accountAddress })).sequence_number, "0");
   });

@@ -1,5 +1,4 @@
-// The worked example of a module, called as any other with the TypeScript SDK: coins that wait for
-// their recipient.
+// The example module `escrow`, called with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -19,7 +18,7 @@ describe("escrow", { timeout: 120_000 }, () => {
     recipient = await session.funded();
   });
 
-  /** Opens an escrow for the recipient and gives its number. */
+  /** Opens an escrow for the recipient and returns its number. */
   async function open() {
     const { ledger_timestamp: nowUsecs } = await session.aptos.getLedgerInfo();
     const deadlineSecs = Math.floor(Number(nowUsecs) / 1_000_000) + DAY_SECS;
@@ -41,7 +40,7 @@ describe("escrow", { timeout: 120_000 }, () => {
   };
   const balance = ({ accountAddress }) => session.aptos.getBalance({ accountAddress, asset: COIN });
 
-  test("coins are locked, shown in the payer's table, and taken by the recipient", async () => {
+  test("locks coins, lists them in a table, and releases them to the recipient", async () => {
     const lockedBefore = await locked();
     const number = await open();
     assert.equal(await locked(), lockedBefore + AMOUNT);
@@ -76,7 +75,7 @@ describe("escrow", { timeout: 120_000 }, () => {
     ]);
   });
 
-  test("coins stay locked against strangers, and against the payer before the deadline", async () => {
+  test("rejects other accounts always and the payer before the deadline", async () => {
     const number = await open();
     const lockedNow = await locked();
     const stranger = await session.funded();

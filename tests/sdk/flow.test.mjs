@@ -1,7 +1,7 @@
-// What a user of the TypeScript SDK does on the first day, with the SDK unmodified, against a real
-// node that runs with the preset made for it (config/sdk.toml).
+// A first session with the unmodified TypeScript SDK, against a node with the preset for SDKs
+// (config/sdk.toml).
 //
-// The tests build on each other, in order, as a session of a user does.
+// The tests depend on each other and run in order.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -14,10 +14,10 @@ import {
   generateUserTransactionHash,
 } from "@aptos-labs/ts-sdk";
 import { NodeProcess } from "./node_process.mjs";
-import { ASSET, COIN, endpoints, refusal, sameAddress } from "./session.mjs";
+import { ASSET, COIN, endpoints, rejection, sameAddress } from "./session.mjs";
 
 const COIN_STORE = `0x1::coin::CoinStore<${COIN}>`;
-/** The preset promises that an account funded with this can use the SDK's default options. */
+/** With this amount an account can use the SDK's default options, as the preset promises. */
 const FUNDED = 100_000_000;
 const AMOUNT = 1_234_567;
 const U64_TEXT = /^\d+$/;
@@ -28,7 +28,7 @@ let aptos;
 const alice = Account.generate();
 const bob = Account.generate();
 
-function assertRefusal(error, status, errorCode, vmErrorCode) {
+function assertRejected(error, status, errorCode, vmErrorCode) {
   assert.equal(error.status, status, `status of ${JSON.stringify(error.data)}`);
   assert.equal(error.data.error_code, errorCode, `error_code of ${JSON.stringify(error.data)}`);
   assert.equal(
@@ -36,7 +36,7 @@ function assertRefusal(error, status, errorCode, vmErrorCode) {
     vmErrorCode,
     `vm_error_code of ${JSON.stringify(error.data)}`,
   );
-  assert.equal(typeof error.data.message, "string", "an error body carries a message");
+  assert.equal(typeof error.data.message, "string", "the body of an error has a message");
 }
 
 function buildTransfer(sender, recipient, amount, options) {
@@ -63,7 +63,7 @@ const balance = (account, asset = COIN) =>
 const sequenceNumber = async (account) =>
   (await aptos.getAccountInfo({ accountAddress: account.accountAddress })).sequence_number;
 
-/** The block that holds a version, found by walking up from genesis: the SDK caches the newest height. */
+/** Returns the block of a version, found from genesis, because the SDK caches the newest height. */
 async function blockOf(version) {
   for (let height = 0n; ; height += 1n) {
     const block = await aptos.getBlockByHeight({ blockHeight: height });
@@ -113,7 +113,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
   });
 
   test("funds two accounts through the faucet", async () => {
-    // At once: the faucet must not use one sequence number twice.
+    // In parallel: the faucet must not use a sequence number twice.
     const grants = await Promise.all(
       [alice, bob].map((account) =>
         aptos.fundAccount({ accountAddress: account.accountAddress, amount: FUNDED }),
@@ -125,7 +125,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     assert.equal(await sequenceNumber(alice), "0");
   });
 
-  test("reads the interface of a module", async () => {
+  test("reads the ABI of a module", async () => {
     const { bytecode, abi } = await aptos.getAccountModule({
       accountAddress: "0x1",
       moduleName: "aptos_account",
@@ -172,7 +172,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     }
   });
 
-  test("reads the transaction back by hash and by version", async () => {
+  test("reads the transaction by hash and by version", async () => {
     assert.deepEqual(
       await aptos.getTransactionByHash({ transactionHash: committed.hash }),
       committed,
@@ -192,7 +192,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     assert.equal(signature.public_key, alice.publicKey.toString());
   });
 
-  test("finds what the transfer did in its events and changes", () => {
+  test("finds the transfer in its events and changes", () => {
     const amounts = Object.fromEntries(
       committed.events
         .filter(({ type }) => type.startsWith("0x1::coin::"))
@@ -262,11 +262,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     const block = await blockOf(committed.version);
     assert.match(block.block_hash, HASH_TEXT);
     assert.equal(block.block_timestamp, committed.timestamp, "one time for the whole block");
-    assert.equal(
-      block.transactions ?? undefined,
-      undefined,
-      "no transactions where none were asked for",
-    );
+    assert.equal(block.transactions ?? undefined, undefined, "no transactions without the option");
 
     const full = await aptos.getBlockByHeight({
       blockHeight: BigInt(block.block_height),
@@ -290,7 +286,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     );
   });
 
-  test("creates an account by a transfer, and a transfer of a named coin", async () => {
+  test("creates an account by a transfer, and transfers a named coin", async () => {
     const carol = Account.generate();
     const first = await waitFor(await submitTransfer(alice, carol, 5));
     assert.equal(await balance(carol), 5, first.vm_status);
@@ -308,7 +304,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     assert.equal(await sequenceNumber(carol), "0");
   });
 
-  test("sends transactions out of order, which commit in order", async () => {
+  test("commits transactions that were sent out of order in order", async () => {
     const start = BigInt(await sequenceNumber(bob));
     const hashes = [];
     for (const step of [2n, 1n, 0n]) {
@@ -321,15 +317,11 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     assert.equal(await sequenceNumber(bob), (start + 3n).toString());
   });
 
-  test("keeps a transfer beyond the balance as failed, and charges for it", async () => {
+  test("commits a transfer above the balance as failed and charges its gas", async () => {
     const before = await balance(bob);
     const sequence = BigInt(await sequenceNumber(bob));
     const pending = await submitTransfer(bob, alice, 10 * FUNDED);
-    await assert.rejects(
-      waitFor(pending),
-      /EINSUFFICIENT_BALANCE/,
-      "the SDK reports why it failed",
-    );
+    await assert.rejects(waitFor(pending), /EINSUFFICIENT_BALANCE/, "the SDK reports the reason");
 
     const failed = await waitFor(pending, { checkSuccess: false });
     assert.equal(failed.success, false);
@@ -342,36 +334,36 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     assert.equal(await sequenceNumber(bob), (sequence + 1n).toString());
   });
 
-  test("learns why a transaction is refused", async () => {
-    const used = await refusal(submitTransfer(alice, bob, 1, { accountSequenceNumber: 0 }));
-    assertRefusal(used, 400, "vm_error", 3);
+  test("receives the reason of a rejected transaction", async () => {
+    const used = await rejection(submitTransfer(alice, bob, 1, { accountSequenceNumber: 0 }));
+    assertRejected(used, 400, "vm_error", 3);
 
     const poor = Account.generate();
-    const unfunded = await refusal(submitTransfer(poor, bob, 1, { accountSequenceNumber: 0 }));
-    assertRefusal(unfunded, 400, "vm_error", 5);
+    const unfunded = await rejection(submitTransfer(poor, bob, 1, { accountSequenceNumber: 0 }));
+    assertRejected(unfunded, 400, "vm_error", 5);
 
-    const expired = await refusal(submitTransfer(alice, bob, 1, { expireTimestamp: 1 }));
-    assertRefusal(expired, 400, "vm_error", 6);
+    const expired = await rejection(submitTransfer(alice, bob, 1, { expireTimestamp: 1 }));
+    assertRejected(expired, 400, "vm_error", 6);
 
-    const cheap = await refusal(submitTransfer(alice, bob, 1, { gasUnitPrice: 0 }));
-    assertRefusal(cheap, 400, "vm_error", 15);
+    const cheap = await rejection(submitTransfer(alice, bob, 1, { gasUnitPrice: 0 }));
+    assertRejected(cheap, 400, "vm_error", 15);
 
     const transaction = await buildTransfer(alice, bob, 1);
     const other = await buildTransfer(alice, bob, 2);
     const senderAuthenticator = aptos.transaction.sign({ signer: alice, transaction });
-    const forged = await refusal(
+    const forged = await rejection(
       aptos.transaction.submit.simple({ transaction: other, senderAuthenticator }),
     );
-    assertRefusal(forged, 400, "vm_error", 1);
+    assertRejected(forged, 400, "vm_error", 1);
 
     const stranger = aptos.transaction.sign({ signer: poor, transaction });
-    const wrongKey = await refusal(
+    const wrongKey = await rejection(
       aptos.transaction.submit.simple({ transaction, senderAuthenticator: stranger }),
     );
-    assertRefusal(wrongKey, 400, "vm_error", 2);
+    assertRejected(wrongKey, 400, "vm_error", 2);
   });
 
-  test("learns what does not exist", async () => {
+  test("receives 404 for objects that do not exist", async () => {
     const unknown = `0x${"ab".repeat(32)}`;
     const cases = [
       ["transaction_not_found", () => aptos.getTransactionByHash({ transactionHash: unknown })],
@@ -390,7 +382,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
       ],
     ];
     for (const [errorCode, call] of cases)
-      assertRefusal(await refusal(call()), 404, errorCode, undefined);
+      assertRejected(await rejection(call()), 404, errorCode, undefined);
     assert.equal(await aptos.getBalance({ accountAddress: unknown, asset: COIN }), 0);
   });
 });

@@ -1,12 +1,12 @@
-// How the TypeScript SDK funds an account: it asks the faucet, and then waits until an indexer has seen the
-// transaction. What it asks the indexer for, the node answers by itself.
+// Funding of an account by the TypeScript SDK. The SDK calls the faucet and then polls an indexer
+// until it has processed the transaction; the node serves this query itself.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Account, Aptos, AptosConfig, Network, ProcessorType } from "@aptos-labs/ts-sdk";
-import { FUNDED, Session, endpoints, refusal } from "./session.mjs";
+import { FUNDED, Session, endpoints, rejection } from "./session.mjs";
 
-/** What the node has the data of; the others are an indexer's. */
+/** Processors whose data the node has. */
 const SERVED = [
   ProcessorType.ACCOUNT_TRANSACTION_PROCESSOR,
   ProcessorType.DEFAULT,
@@ -27,14 +27,14 @@ describe("funding", { timeout: 120_000 }, () => {
     assert.ok((await session.aptos.getIndexerLastSuccessVersion()) >= BigInt(grant.version));
   });
 
-  test("finds the indexer at the interface's own address too", async () => {
+  test("finds the indexer query on the API listener too", async () => {
     const addresses = { ...endpoints(session.node), indexer: `${session.api}/graphql` };
     const aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, ...addresses }));
     const { accountAddress } = Account.generate();
     assert.equal((await aptos.fundAccount({ accountAddress, amount: 1 })).success, true);
   });
 
-  test("learns how far each processor is whose data the node has", async () => {
+  test("reads the status of each processor whose data the node has", async () => {
     const { version } = await session.aptos.fundAccount({
       accountAddress: Account.generate().accountAddress,
       amount: 1,
@@ -58,20 +58,20 @@ describe("funding", { timeout: 120_000 }, () => {
     }
   });
 
-  test("learns that the node is no indexer", async () => {
+  test("receives an error for other indexer queries", async () => {
     const query = { query: "{ user_transactions(limit: 1) { version } }" };
-    const { data } = await refusal(session.aptos.queryIndexer({ query }));
+    const { data } = await rejection(session.aptos.queryIndexer({ query }));
     assert.match(
       data.errors[0].message,
       /^this node serves processor_status only: .*user_transactions/,
     );
     const { accountAddress } = Account.generate();
-    await refusal(session.aptos.getAccountCoinsCount({ accountAddress }));
+    await rejection(session.aptos.getAccountCoinsCount({ accountAddress }));
   });
 
-  test("is refused for an amount that is none", async () => {
+  test("rejects invalid amounts", async () => {
     for (const amount of [-1, 0.5]) {
-      const error = await refusal(
+      const error = await rejection(
         session.aptos.fundAccount({ accountAddress: Account.generate().accountAddress, amount }),
       );
       assert.equal(error.status, 400, `${amount}: ${JSON.stringify(error.data)}`);

@@ -1,5 +1,4 @@
-// A fungible asset from its creation to transfers, freezing and burning, and the stores that hold it,
-// with the TypeScript SDK.
+// Creation, transfer, freezing and burning of a fungible asset with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -21,7 +20,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
     holder = await session.funded();
   });
 
-  /** A new asset; the first `minted` of it belong to the holder. */
+  /** Creates an asset and mints `minted` units to the holder. Returns its metadata address. */
   async function asset({ minted = 1000 } = {}) {
     const symbol = `M${(made += 1)}`;
     await session.call(creator, `${MANAGED}::create`, [
@@ -43,7 +42,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
   const view = (name, functionArguments, typeArguments = [METADATA]) =>
     session.view(`0x1::${name}`, functionArguments, typeArguments);
 
-  test("is created where the SDK says, with what was said of it", async () => {
+  test("is created at the address that the SDK derives, with its metadata", async () => {
     const metadata = await asset({ minted: 0 });
     sameAddress(
       (await session.view(`${MANAGED}::asset_address`, [creator.accountAddress, `M${made}`]))[0],
@@ -64,7 +63,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
     assert.equal(described.icon_uri, "https://example.org/icon");
   });
 
-  test("is minted into the primary store, whose address the SDK derives", async () => {
+  test("is minted into the primary store at the address that the SDK derives", async () => {
     const metadata = await asset({ minted: 0 });
     const done = await session.call(creator, `${MANAGED}::mint`, [
       metadata,
@@ -99,7 +98,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
     sameAddress(resource.metadata.inner, metadata);
   });
 
-  test("is transferred by the SDK's own call, to an account that never held it", async () => {
+  test("is transferred to a new account by the SDK's method", async () => {
     const metadata = await asset();
     const recipient = Account.generate();
     const transaction = await session.aptos.transferFungibleAsset({
@@ -116,7 +115,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
     assert.equal(await balance(recipient, metadata), 400);
   });
 
-  test("is not transferred beyond the balance or minted beyond the maximum", async () => {
+  test("is not transferred above the balance or minted above the maximum", async () => {
     const metadata = await asset();
     const beyond = await session.attempt(
       holder,
@@ -143,7 +142,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
     assert.equal(await balance(holder, metadata), 1000);
   });
 
-  test("does not leave a frozen store, and leaves it again when it is not", async () => {
+  test("leaves a frozen store only after it is unfrozen", async () => {
     const metadata = await asset();
     const transfer = () =>
       session.attempt(
@@ -165,14 +164,14 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
     assert.equal((await transfer()).success, true);
   });
 
-  test("is burned out of a holder's store", async () => {
+  test("is burned in a holder's store", async () => {
     const metadata = await asset();
     await session.call(creator, `${MANAGED}::burn`, [metadata, holder.accountAddress, 300]);
     assert.equal(await balance(holder, metadata), 700);
     assert.deepEqual(await view("fungible_asset::supply", [metadata]), [{ vec: ["700"] }]);
   });
 
-  test("moves between two stores by the SDK's own call", async () => {
+  test("moves between two stores by the SDK's method", async () => {
     const metadata = await asset();
     const done = await session.call(holder, `${MANAGED}::create_store`, [metadata]);
     const { store } = eventOf(done, `${MANAGED}::StoreCreation`).data;

@@ -17,7 +17,7 @@ import { PasskeyAccount } from "./passkey.mjs";
 
 export const hex = (bytes) => Hex.fromHexInput(bytes).toString();
 
-/** A private key's 32 bytes: `byte` repeated. Fixed, so that every run gives the same vectors. */
+/** Returns a private key of 32 equal bytes, so that every run generates the same vectors. */
 export const seed = (byte) => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
 export const ed25519Key = (byte) => new Ed25519PrivateKey(seed(byte));
 export const secp256k1Key = (byte) => new Secp256k1PrivateKey(seed(byte));

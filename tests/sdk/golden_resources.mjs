@@ -1,5 +1,5 @@
-// Golden values of resources: their bytes by the SDK's serializer, field by field as the framework's
-// interface lays them out, beside the JSON that the interface prints for them.
+// Golden values of resources: the bytes of the SDK's serializer, field by field in the order of the
+// framework's ABI, and the JSON of the REST API.
 
 import {
   AccountAddress,
@@ -13,7 +13,7 @@ const U64_MAX = 0xffff_ffff_ffff_ffffn;
 const U128_MAX = (1n << 128n) - 1n;
 const COIN = "0x1::aptos_coin::AptosCoin";
 
-// --- values: what they are in JSON, and how the SDK writes them ---------------------------------------
+// --- values: their JSON, and their bytes by the SDK ---------------------------------------------
 
 const hex = (bytes) => `0x${Buffer.from(bytes).toString("hex")}`;
 const shortAddress = (address) =>
@@ -39,7 +39,7 @@ const vector = (items) => ({
     items.forEach((item) => item.write(s));
   },
 });
-/** Options are vectors of at most one item. */
+/** Returns an option: a vector of at most one item. */
 const option = (item) => struct({ vec: vector(item === undefined ? [] : [item]) });
 const struct = (fields) => ({
   json: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.json])),
@@ -52,7 +52,7 @@ function golden(type, value) {
   return { type, bcs: hex(serializer.toUint8Array()), json: value.json };
 }
 
-// --- parts -----------------------------------------------------------------------------------------
+// --- parts --------------------------------------------------------------------------------------
 
 const owner = AccountAddress.from(`0x${"0a".repeat(32)}`);
 const other = AccountAddress.from(`0x${"b7".repeat(32)}`);
@@ -75,9 +75,9 @@ const typeInfo = (addr, module, name) =>
 const entry = (key, value) => struct({ key, value });
 const simpleMap = (entries) => struct({ data: vector(entries) });
 
-// --- resources -------------------------------------------------------------------------------------
+// --- resources ----------------------------------------------------------------------------------
 
-/** One vector per resource; the fields in the order of the interface. */
+/** Returns one vector per resource, with its fields in the order of the ABI. */
 export function resources() {
   return [
     golden(
@@ -202,7 +202,7 @@ export function resources() {
         entries: vector([struct({ key: string("txn.large_transaction_cutoff"), val: u64(600n) })]),
       }),
     ),
-    // Parts of resources, and what views return.
+    // Parts of resources and results of views.
     golden("0x1::event::EventHandle<0x1::coin::DepositEvent>", eventHandle(other, 2n, 9n)),
     golden("0x1::guid::ID", id(other, 77n)),
     golden(
@@ -214,7 +214,7 @@ export function resources() {
   ];
 }
 
-/** Addresses that follow from others, by the SDK's functions of the same purpose. */
+/** Returns derived addresses, computed by the SDK. */
 export function derivedAddresses() {
   const seeds = ["", "collection", "é", "s".repeat(100)];
   const named = [owner, asset].flatMap((source) =>

@@ -1,4 +1,4 @@
-// The golden vectors of transactions: one of each kind of payload and of signature.
+// Golden vectors of transactions: one for each kind of payload and signature.
 
 import {
   AccountAddress,
@@ -55,7 +55,7 @@ import {
   singleSecp256k1,
   thirdEd25519,
 } from "./golden_accounts.mjs";
-import { refusedSigners } from "./golden_refused.mjs";
+import { unsupportedSigners } from "./golden_unsupported.mjs";
 
 const CHAIN_ID = 4;
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
@@ -116,7 +116,7 @@ function rawTransaction(sender, payload, { sequenceNumber = 7n } = {}) {
   );
 }
 
-/** All that the SDK computes of a transaction; `sender` tells the authentication key. */
+/** Returns the values that the SDK computes of a transaction and of its sender's key. */
 function transactionVector(name, parts, sender) {
   const { transaction } = parts;
   const raw = transaction.rawTransaction;
@@ -132,7 +132,7 @@ function transactionVector(name, parts, sender) {
   };
 }
 
-/** A transaction that `sender` alone signs. */
+/** Returns the vector of a transaction with `sender` as the only signer. */
 function simple(name, sender, payload, options) {
   const transaction = new SimpleTransaction(rawTransaction(sender, payload, options));
   return transactionVector(
@@ -142,7 +142,7 @@ function simple(name, sender, payload, options) {
   );
 }
 
-/** A transaction of several signers, with or without one who pays for it. */
+/** Returns the vector of a transaction of several signers, optionally with a fee payer. */
 function shared(name, { sender, secondary = [], feePayer }) {
   const raw = rawTransaction(sender, entryPayload(transfer()));
   const addresses = secondary.map((account) => account.accountAddress);
@@ -163,7 +163,7 @@ function shared(name, { sender, secondary = [], feePayer }) {
   );
 }
 
-/** A sender that signs before it knows who will pay: it signs for the zero address. */
+/** Returns the vector of a sender that signs for the zero address, before the payer is known. */
 function sponsoredLater(name, { sender, feePayer }) {
   const transaction = new SimpleTransaction(
     rawTransaction(sender, entryPayload(transfer())),
@@ -179,18 +179,18 @@ function sponsoredLater(name, { sender, feePayer }) {
   );
 }
 
-/** What the SDK sends to be simulated: the authenticator carries no signature. */
+/** Returns the vector of a simulation, whose authenticator has no signature. */
 function unsigned(name, authenticator, sender = ed25519) {
   const transaction = new SimpleTransaction(rawTransaction(sender, entryPayload(transfer())));
   return transactionVector(name, { transaction, senderAuthenticator: authenticator }, sender);
 }
 
-/** A multi key with a signature for every key, all of one kind: what the SDK simulates it with. */
+/** Returns the vector of a simulated multi key: a signature per key, all of one kind. */
 function unsignedMultiKey(name) {
   const { publicKey } = multiKeyWithPasskey;
   const zeroSignature = new Ed25519Signature(new Uint8Array(64));
   const signatures = publicKey.publicKeys.map(() => zeroSignature);
-  const bitmap = publicKey.publicKeys.map((_, place) => place);
+  const bitmap = publicKey.publicKeys.map((_, index) => index);
   const signature = new MultiKeySignature({ signatures, bitmap });
   return unsigned(
     name,
@@ -199,7 +199,7 @@ function unsignedMultiKey(name) {
   );
 }
 
-/** An ed25519 signature in the newer wire form, which the SDK reads but does not choose by itself. */
+/** Returns the vector of an ed25519 signature in the newer form, which the SDK only reads. */
 function singleSenderEd25519(name) {
   const vector = simple(name, ed25519, entryPayload(transfer()));
   const transaction = new SimpleTransaction(rawTransaction(ed25519, entryPayload(transfer())));
@@ -295,7 +295,7 @@ export function transactions() {
       sender: singleSecp256k1,
       feePayer: passkey,
     }),
-    ...Object.entries(refusedSigners).map(([name, signer]) =>
+    ...Object.entries(unsupportedSigners).map(([name, signer]) =>
       simple(name, signer, entryPayload(transfer())),
     ),
     unsigned(

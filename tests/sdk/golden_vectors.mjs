@@ -1,8 +1,8 @@
-// The golden vectors: what the unmodified TypeScript SDK makes of fixed keys and fixed transactions.
+// Golden vectors: the output of the unmodified TypeScript SDK for fixed keys and transactions.
 //
-// `goldenFiles()` returns the content of every file of tests/golden. make_golden.mjs writes them,
-// golden.test.mjs holds the committed files against them, and the Rust test of crate `ledger-execution`
-// (src/ledger/execution/tests/golden.rs) holds the node's own types against them.
+// `goldenFiles()` returns the content of every file of tests/golden. make_golden.mjs writes the
+// files, golden.test.mjs compares the committed ones with the SDK, and
+// src/ledger/execution/tests/golden.rs compares the node's types with them.
 
 import { AccountAddress, parseTypeTag } from "@aptos-labs/ts-sdk";
 import {
@@ -25,8 +25,8 @@ import { transactions } from "./golden_transactions.mjs";
 // --- accounts -----------------------------------------------------------------------------------
 
 /**
- * `scheme` is the number that closes the preimage of the authentication key; `public_key` holds the
- * other bytes of it: the bare key for ed25519, the BCS form for the newer kinds.
+ * Returns the vector of an account. The preimage of its authentication key is `publicKey` (the bare
+ * key for ed25519, the BCS form for newer kinds) followed by the byte `scheme`.
  */
 function accountVector(name, scheme, account, publicKey) {
   return {
@@ -101,8 +101,8 @@ const COIN = "0x1::aptos_coin::AptosCoin";
 
 function types() {
   const texts = [
-    // Without i8 to i256: this SDK numbers them 11 to 16, but on the wire 11 is the function type
-    // and they are 12 to 17, which the Rust test states by itself.
+    // Without i8 to i256: this SDK numbers them 11 to 16. On the wire 11 is the function type, and
+    // they are 12 to 17, as the Rust test states.
     ...["bool", "u8", "u16", "u32", "u64", "u128", "u256", "address", "signer"],
     "vector<u8>",
     "vector<vector<address>>",
@@ -112,19 +112,19 @@ function types() {
     `0x1::option::Option<vector<0x1::object::Object<0x1::fungible_asset::Metadata>>>`,
     `${ed25519.accountAddress.toStringLong()}::_m1::Pair_2<u8, vector<${COIN}>>`,
     `${recipient.toStringLong()}::m::Three<u8,bool,  0x2::a::B<0x3::c::D<u256, u16>, address>>`,
-    `0x0001::coin::CoinStore<0x0000000000000000000000000000000000000000000000000000000000000001::aptos_coin::AptosCoin>`,
+    `0x0001::coin::CoinStore<0x${"1".padStart(64, "0")}::aptos_coin::AptosCoin>`,
   ];
   return texts.map((text) => {
     const tag = parseTypeTag(text);
     const vector = { text, printed: tag.toString(), bcs: hex(tag.bcsToBytes()) };
-    // The struct tag alone stands in paths and state keys, without the type tag's variant index.
+    // Paths and state keys contain the struct tag without the type tag's variant index.
     return tag.isStruct() ? { ...vector, struct_bcs: hex(tag.value.bcsToBytes()) } : vector;
   });
 }
 
 // ------------------------------------------------------------------------------------------------
 
-/** File name in tests/golden -> text of the file. */
+/** Returns the text of each file in tests/golden by its name. */
 export function goldenFiles() {
   const contents = {
     accounts: accounts(),

@@ -1,5 +1,5 @@
-// Transactions that the TypeScript SDK builds and signs, described to the node in JSON: the node says
-// what the SDK signs, and takes each signature in the form in which it shows it.
+// Transactions of the TypeScript SDK, submitted in JSON. The node computes the message that the SDK
+// signs, and accepts each signature in the form of its own responses.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -37,7 +37,7 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
       ...rest,
     });
 
-  /** The members by which JSON describes what the SDK built out of `data`. */
+  /** Returns the JSON form of a transaction that the SDK built from `data`. */
   function described({ rawTransaction: raw }, data, nonce) {
     return {
       sender: raw.sender.toString(),
@@ -56,13 +56,13 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
   }
 
   async function post(path, body) {
-    const answer = await fetch(`${session.api}/${path}`, {
+    const response = await fetch(`${session.api}/${path}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    const content = await answer.json();
-    assert.ok(answer.ok, JSON.stringify(content));
+    const content = await response.json();
+    assert.ok(response.ok, JSON.stringify(content));
     return content;
   }
 
@@ -71,8 +71,8 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
     assert.equal(await post("transactions/encode_submission", description), message);
   }
 
-  /** Submits in JSON; the hash is that of the bytes which the SDK would have sent. */
-  async function assertTaken(transaction, description, { sender, secondary, feePayer }) {
+  /** Submits in JSON and compares the hash with that of the SDK's bytes. */
+  async function assertAccepted(transaction, description, { sender, secondary, feePayer }) {
     const signature = transactionSignatureJson(transaction, { sender, secondary, feePayer });
     const { hash } = await post("transactions", { ...description, signature });
     const expected = generateUserTransactionHash({
@@ -86,26 +86,28 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
   }
 
   for (const [name, make] of Object.entries(KINDS)) {
-    test(name, async () => {
+    test(`accepts a signature in JSON: ${name}`, async () => {
       const account = await session.funded(make());
       const data = transferTo(Account.generate());
       const transaction = await build(account, data);
       const description = described(transaction, data);
       await assertMessage(transaction, description);
-      await assertTaken(transaction, description, { sender: session.sign(account, transaction) });
+      await assertAccepted(transaction, description, {
+        sender: session.sign(account, transaction),
+      });
     });
   }
 
-  test("orderless", async () => {
+  test("accepts an orderless transaction in JSON", async () => {
     const account = await session.funded();
     const data = transferTo(Account.generate());
     const transaction = await build(account, data, { options: { replayProtectionNonce: 17n } });
     const description = described(transaction, data, "17");
     await assertMessage(transaction, description);
-    await assertTaken(transaction, description, { sender: session.sign(account, transaction) });
+    await assertAccepted(transaction, description, { sender: session.sign(account, transaction) });
   });
 
-  test("multi-agent", async () => {
+  test("accepts a multi-agent transaction in JSON", async () => {
     const [one, other] = [
       await session.funded(),
       await session.funded(KINDS["single key WebAuthn"]()),
@@ -117,13 +119,13 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
       secondary_signers: [other.accountAddress.toString()],
     });
     const secondary = [session.sign(other, transaction)];
-    await assertTaken(transaction, description, {
+    await assertAccepted(transaction, description, {
       sender: session.sign(one, transaction),
       secondary,
     });
   });
 
-  test("sponsored, with the payer unknown at first", async () => {
+  test("accepts a sponsored transaction in JSON whose payer is known last", async () => {
     const [account, sponsor] = [await session.funded(), await session.funded()];
     const data = transferTo(Account.generate());
     const transaction = await build(account, data, { withFeePayer: true });
@@ -135,10 +137,10 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
       ...description,
       fee_payer_address: sponsor.accountAddress.toString(),
     });
-    await assertTaken(transaction, description, { sender, feePayer });
+    await assertAccepted(transaction, description, { sender, feePayer });
   });
 
-  test("multi-agent and sponsored", async () => {
+  test("accepts a sponsored multi-agent transaction in JSON", async () => {
     const [one, other, sponsor] = [
       await session.funded(),
       await session.funded(),
@@ -153,7 +155,7 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
       fee_payer_address: sponsor.accountAddress.toString(),
     });
     const secondary = [session.sign(other, transaction)];
-    await assertTaken(transaction, description, {
+    await assertAccepted(transaction, description, {
       sender: session.sign(one, transaction),
       secondary,
       feePayer,

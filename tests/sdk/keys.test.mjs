@@ -1,9 +1,9 @@
-// Accounts that change their key and accounts without one, with the TypeScript SDK.
+// Key rotation and resource accounts with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Account, Ed25519PrivateKey, createResourceAddress } from "@aptos-labs/ts-sdk";
-import { COIN, Session, eventOf, refusal, sameAddress } from "./session.mjs";
+import { COIN, Session, eventOf, rejection, sameAddress } from "./session.mjs";
 
 describe("keys of accounts", { timeout: 120_000 }, () => {
   const session = Session.forSuite();
@@ -15,7 +15,7 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
   const originOf = (authenticationKey) =>
     session.aptos.lookupOriginalAccountAddress({ authenticationKey });
 
-  test("a key is changed with proofs by both keys, and only the new one signs then", async () => {
+  test("rotates a key with proofs of both keys, and accepts only the new one", async () => {
     const before = await session.funded();
     const newKey = Ed25519PrivateKey.generate();
     const transaction = await session.aptos.rotateAuthKey({
@@ -28,13 +28,13 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
 
     const after = Account.fromPrivateKey({ privateKey: newKey, address: before.accountAddress });
     assert.equal(await keyOf(before), after.publicKey.authKey().toString());
-    const old = await refusal(pay(before));
+    const old = await rejection(pay(before));
     assert.equal(old.data.vm_error_code, 2, "INVALID_AUTH_KEY");
     assert.equal((await pay(after)).success, true);
     sameAddress(await originOf(after.publicKey.authKey().toString()), before.accountAddress);
   });
 
-  test("a key is changed twice, and the table knows only the newest", async () => {
+  test("finds only the newest key after two rotations", async () => {
     const first = await session.funded();
     const [second, third] = [Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()];
     const rotate = async (from, toNewPrivateKey) => {
@@ -53,7 +53,7 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
     sameAddress(await originOf(last.publicKey.authKey().toString()), first.accountAddress);
   });
 
-  test("a key is changed without a proof", async () => {
+  test("rotates a key without a proof", async () => {
     const before = await session.funded();
     const privateKey = Ed25519PrivateKey.generate();
     const done = await session.send(
@@ -70,21 +70,21 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
     sameAddress(await originOf(newKey), newKey, "only a proven change is in the table");
   });
 
-  test("a proof by another key changes nothing", async () => {
+  test("rejects a proof by another key", async () => {
     const [account, other] = [await session.funded(), await session.funded()];
     const before = await keyOf(account);
-    // Other's proofs, sent by the account: they name another originator.
+    // The proofs name another account as originator.
     const built = await session.aptos.rotateAuthKey({
       fromAccount: other,
       toNewPrivateKey: Ed25519PrivateKey.generate(),
     });
     built.rawTransaction.sender = account.accountAddress;
-    const refused = await session.send(account, built);
-    assert.match(refused.vm_status, /^Move abort in 0x1::account: E[A-Z_]+\(0x/);
+    const rejected = await session.send(account, built);
+    assert.match(rejected.vm_status, /^Move abort in 0x1::account: E[A-Z_]+\(0x/);
     assert.equal(await keyOf(account), before);
   });
 
-  test("a resource account is where the SDK derives it, and the given key signs for it", async () => {
+  test("creates a resource account at the SDK's address, with the given key", async () => {
     const creator = await session.funded();
     const seed = new TextEncoder().encode("a seed");
     const signer = Account.generate();

@@ -1,4 +1,4 @@
-// An account of every kind of signature that the node checks, and how each signature is shown in JSON.
+// Accounts of every supported kind of signature, and the JSON form of each signature.
 
 import {
   AccountAddress,
@@ -15,8 +15,8 @@ import {
 } from "@aptos-labs/ts-sdk";
 import { PasskeyAccount } from "./passkey.mjs";
 
-/** A multi key account that two of three keys of different kinds sign for: those at `places`. */
-function mixed(address, places) {
+/** Returns a multi key account with three keys of different kinds. Those at `indices` sign. */
+function mixed(address, indices) {
   const holders = [
     new SingleKeyAccount({ privateKey: Ed25519PrivateKey.generate() }),
     new SingleKeyAccount({ privateKey: Secp256k1PrivateKey.generate() }),
@@ -26,7 +26,7 @@ function mixed(address, places) {
     address,
     publicKeys: holders.map((holder) => holder.publicKey),
     signaturesRequired: 2,
-    signers: places.map((place) => holders[place]),
+    signers: indices.map((index) => holders[index]),
   });
 }
 
@@ -39,7 +39,7 @@ function multiEd25519(address) {
   return new MultiEd25519Account({ publicKey, signers: [keys[0], keys[2]], address });
 }
 
-/** Name of a kind -> a new account of it, at `address` if one is given. */
+/** Functions by kind that create an account, at `address` if it is given. */
 export const KINDS = {
   ed25519: (address) => new Ed25519Account({ privateKey: Ed25519PrivateKey.generate(), address }),
   "multi-ed25519, 2 of 3": multiEd25519,
@@ -52,7 +52,7 @@ export const KINDS = {
   "multi key, secp256k1 and WebAuthn of 3": (address) => mixed(address, [2, 1]),
 };
 
-// --- JSON -----------------------------------------------------------------------------------------
+// --- JSON ---------------------------------------------------------------------------------------
 
 const KEY_TYPES = {
   [AnyPublicKeyVariant.Ed25519]: "ed25519",
@@ -61,7 +61,7 @@ const KEY_TYPES = {
 };
 
 const hex = (bytes) => Hex.fromHexInput(bytes).toString();
-/** An address as the node writes it: without leading zeros. */
+/** Returns an address without leading zeros, as the node formats it. */
 const short = (address) => `0x${BigInt(AccountAddress.from(address).toStringLong()).toString(16)}`;
 
 const publicKeyJson = ({ variant, publicKey }) => ({
@@ -69,14 +69,14 @@ const publicKeyJson = ({ variant, publicKey }) => ({
   value: hex(publicKey.toUint8Array()),
 });
 
-/** An assertion is shown whole, in BCS; the other signatures are their bytes. */
+/** Returns the hex form of a signature: of an assertion its BCS form, otherwise its bytes. */
 function signatureJson({ signature, variant }) {
   if (signature instanceof WebAuthnSignature)
     return { type: "web_authn", value: hex(signature.bcsToBytes()) };
   return { type: KEY_TYPES[variant], value: hex(signature.toUint8Array()) };
 }
 
-/** How the node shows what one account signed. */
+/** Returns the JSON form of the signature of one account. */
 export function accountSignatureJson(authenticator) {
   if (authenticator.isEd25519()) {
     const { public_key, signature } = authenticator;
@@ -105,12 +105,12 @@ export function accountSignatureJson(authenticator) {
     };
   }
   const { public_keys, signatures } = authenticator;
-  const places = signatures.bitMapToSignerIndices();
+  const indices = signatures.bitMapToSignerIndices();
   return {
     type: "multi_key_signature",
     public_keys: public_keys.publicKeys.map(publicKeyJson),
     signatures: signatures.signatures.map((one, at) => ({
-      index: places[at],
+      index: indices[at],
       signature: signatureJson(one),
     })),
     signatures_required: public_keys.signaturesRequired,
@@ -118,8 +118,8 @@ export function accountSignatureJson(authenticator) {
 }
 
 /**
- * How the node shows the signatures of a whole transaction. Where one account signs, its signature of a
- * newer kind stands under `sender`, so that what is shown can be submitted again.
+ * Returns the JSON form of the signatures of a transaction. With a single signer, a signature of a
+ * newer kind is in the field `sender`, so that the form can be submitted again.
  */
 export function transactionSignatureJson(transaction, { sender, secondary = [], feePayer }) {
   const signers = {

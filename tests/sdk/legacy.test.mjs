@@ -1,5 +1,5 @@
-// The TypeScript SDK's predecessor, which no longer changes and is still in use: another faucet route,
-// JSON where the SDK of today sends BCS, pages of sizes of its own.
+// The predecessor of the TypeScript SDK, which is no longer developed but still in use. It uses
+// another faucet route, sends JSON instead of BCS, and reads pages of other sizes.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -48,7 +48,7 @@ describe("the legacy SDK", { timeout: 120_000 }, () => {
     assert.equal(simulated.sequence_number, "1");
   });
 
-  test("reads all resources and modules of an account at once", async () => {
+  test("reads all resources and modules of an account", async () => {
     const resources = await client.getAccountResources(recipient.address());
     const store = resources.find(({ type }) => type === `0x1::coin::CoinStore<${COIN}>`);
     assert.equal(store.data.coin.value, String(AMOUNT));
@@ -83,7 +83,7 @@ describe("the legacy SDK", { timeout: 120_000 }, () => {
     assert.deepEqual(await client.getBlockByHeight(Number(block.block_height), true), block);
   });
 
-  test("knows the node's errors", async () => {
+  test("throws the node's errors", async () => {
     await assert.rejects(client.getTransactionByVersion(1_000_000), (error) => {
       assert.ok(error instanceof ApiError);
       assert.deepEqual([error.status, error.errorCode], [404, "transaction_not_found"]);

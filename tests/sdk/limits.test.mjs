@@ -1,15 +1,15 @@
-// What the TypeScript SDK makes of a node that has forgotten, and of one that has no room.
+// The TypeScript SDK with a pruned node whose mempool has little capacity.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
-import { Session, refusal } from "./session.mjs";
+import { Session, rejection } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
 const WINDOW_VERSIONS = 3;
 const PENDING_MAX = 2;
 
-describe("a node with little room", { timeout: 120_000 }, () => {
+describe("a node with small limits", { timeout: 120_000 }, () => {
   const session = Session.forSuite([
     `pruner.window_versions=${WINDOW_VERSIONS}`,
     "pruner.batch_versions=1",
@@ -21,11 +21,11 @@ describe("a node with little room", { timeout: 120_000 }, () => {
     sender = await session.funded();
   });
 
-  test("what is pruned is gone, and the SDK asks nobody else for it", async () => {
+  test("responds with 410 for pruned versions, without an archive", async () => {
     let oldest;
     do {
       await session.call(sender, TRANSFER, [Account.generate().accountAddress, 1]);
-      // Not by the SDK, which remembers the answer for seconds.
+      // Without the SDK, which caches the response for seconds.
       const info = await (await fetch(session.api)).json();
       oldest = Number(info.oldest_ledger_version);
     } while (oldest < 2);
@@ -43,13 +43,13 @@ describe("a node with little room", { timeout: 120_000 }, () => {
         "version_pruned",
       ],
     ]) {
-      const { status, data } = await refusal(request());
+      const { status, data } = await rejection(request());
       assert.deepEqual([status, data.error_code], [410, code], request.toString());
       assert.equal(data.archival_endpoint, undefined);
     }
   });
 
-  test("a pool that has no room for an account says so, and still takes what comes before", async () => {
+  test("rejects transactions above an account's capacity but accepts earlier ones", async () => {
     const { sequence_number: next } = await session.aptos.getAccountInfo({
       accountAddress: sender.accountAddress,
     });
@@ -66,12 +66,12 @@ describe("a node with little room", { timeout: 120_000 }, () => {
       return hash;
     };
     const parked = [await submit(1), await submit(2)];
-    const { status, data } = await refusal(submit(3));
+    const { status, data } = await rejection(submit(3));
     assert.deepEqual([status, data.error_code], [507, "mempool_is_full"]);
     await submit(0);
     await session.aptos.waitForTransaction({ transactionHash: parked[0] });
-    // The last had to go.
-    const evicted = await refusal(
+    // The last transaction was evicted.
+    const evicted = await rejection(
       session.aptos.getTransactionByHash({ transactionHash: parked[1] }),
     );
     assert.deepEqual([evicted.status, evicted.data.error_code], [404, "transaction_not_found"]);

@@ -1,5 +1,5 @@
-// Writes tests/golden/*.json with the pinned SDK. Run it after a new kind of vector or a new SDK
-// version (`npm run golden`) and look at the difference: a byte that changes is a broken promise.
+// Writes tests/golden/*.json with the pinned SDK (`npm run golden`). Run it for a new kind of
+// vector or a new version of the SDK, and review the difference: a changed byte breaks clients.
 
 import { writeFile } from "node:fs/promises";
 import { goldenFiles } from "./golden_vectors.mjs";

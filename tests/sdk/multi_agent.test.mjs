@@ -1,5 +1,4 @@
-// Transactions that several accounts sign, with the TypeScript SDK: two give one another assets, or
-// neither gives anything.
+// Transactions with several signers, with the TypeScript SDK: an atomic exchange of two assets.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -9,16 +8,16 @@ import {
   ASSET,
   METADATA,
   Session,
-  assertForetold,
+  assertPredicted,
   eventOf,
   fee,
-  refusal,
+  rejection,
   sameAddress,
 } from "./session.mjs";
 
 const EXCHANGE = "0x1::exchange::exchange_assets";
 const MINTED = 1_000;
-/** What the first gives of the chain's coin, and the second of its own asset. */
+/** Amounts of the native coin from the buyer and of the asset from the seller. */
 const [PRICE, GOODS] = [250, 40];
 
 describe("multi-agent transactions", { timeout: 120_000 }, () => {
@@ -40,7 +39,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     goods = createObjectAddress(creator.accountAddress, "GOODS");
   });
 
-  /** `account` with goods to sell. */
+  /** Mints goods to `account` and returns it. */
   async function seller(account = Account.generate()) {
     await session.call(creator, "0x1::managed_fungible_asset::mint", [
       goods,
@@ -64,7 +63,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     session.aptos.getBalance({ accountAddress, asset: goods.toString() });
   const coinsOf = ({ accountAddress }) => session.balance(accountAddress);
 
-  /** Both signatures, for a buyer and one seller. */
+  /** Returns the signatures of a buyer and one seller. */
   const byBoth = (transaction, buyer, other) => ({
     sender: session.sign(buyer, transaction),
     secondary: [session.sign(other, transaction)],
@@ -83,7 +82,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.equal(await coinsOf(other), PRICE);
   }
 
-  test("two accounts exchange assets, and the first pays the fee", async () => {
+  test("exchanges assets of two accounts, and the first pays the fee", async () => {
     const [buyer, other] = [await session.funded(), await seller()];
     const before = await coinsOf(buyer);
     const transaction = await build(buyer, [other]);
@@ -94,12 +93,12 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.deepEqual(done.signature, transactionSignatureJson(transaction, signatures));
   });
 
-  test("a third account pays the fee", async () => {
+  test("charges the fee to a third account", async () => {
     const [buyer, other, sponsor] = [Account.generate(), await seller(), await session.funded()];
     await session.call(creator, "0x1::aptos_account::transfer", [buyer.accountAddress, PRICE]);
     const before = await coinsOf(sponsor);
     const transaction = await build(buyer, [other], { withFeePayer: true });
-    // The sellers need not know who pays.
+    // The seller signs before the fee payer is known.
     const secondary = [session.sign(other, transaction)];
     const feePayer = session.signAsPayer(sponsor, transaction);
     const signatures = { sender: session.sign(buyer, transaction), secondary, feePayer };
@@ -110,7 +109,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.deepEqual(done.signature, transactionSignatureJson(transaction, signatures));
   });
 
-  test("the second account pays the fee", async () => {
+  test("charges the fee to the second account", async () => {
     const [buyer, other] = [Account.generate(), await seller(await session.funded())];
     await session.call(creator, "0x1::aptos_account::transfer", [buyer.accountAddress, PRICE]);
     const before = await coinsOf(other);
@@ -125,7 +124,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.equal(await coinsOf(other), before + PRICE - fee(done));
   });
 
-  test("the signers' kinds may differ", async () => {
+  test("accepts signers of different kinds", async () => {
     const buyer = await session.funded(KINDS["multi-ed25519, 2 of 3"]());
     const other = await seller(KINDS["multi key, secp256k1 and WebAuthn of 3"]());
     const transaction = await build(buyer, [other]);
@@ -135,7 +134,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.deepEqual(done.signature, transactionSignatureJson(transaction, signatures));
   });
 
-  test("neither gives anything where one cannot", async () => {
+  test("transfers nothing if one balance is too low", async () => {
     const [buyer, other] = [await session.funded(), await seller()];
     const before = await coinsOf(buyer);
     const transaction = await build(buyer, [other], { goodsAmount: MINTED + 1 });
@@ -146,7 +145,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.equal(await goodsOf(other), MINTED);
   });
 
-  test("every account must have signed this, by its own key", async () => {
+  test("rejects missing, foreign and additional signatures", async () => {
     const [buyer, other] = [await session.funded(), await seller()];
     const [transaction, dearer] = [
       await build(buyer, [other]),
@@ -159,23 +158,23 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
       [[], 27],
       [[session.sign(other, transaction), session.sign(other, transaction)], 27],
     ]) {
-      const refused = await refusal(session.submit(transaction, { sender, secondary }));
-      assert.equal(refused.data.vm_error_code, code, refused.data.message);
+      const rejected = await rejection(session.submit(transaction, { sender, secondary }));
+      assert.equal(rejected.data.vm_error_code, code, rejected.data.message);
     }
   });
 
-  test("nobody signs twice", async () => {
+  test("rejects duplicate signers", async () => {
     const [buyer, other] = [await session.funded(), await seller()];
     for (const others of [[buyer], [other, other]]) {
       const transaction = await build(buyer, others);
       const secondary = others.map((account) => session.sign(account, transaction));
       const signatures = { sender: session.sign(buyer, transaction), secondary };
-      const refused = await refusal(session.submit(transaction, signatures));
-      assert.equal(refused.data.vm_error_code, 28, "SIGNERS_CONTAIN_DUPLICATES");
+      const rejected = await rejection(session.submit(transaction, signatures));
+      assert.equal(rejected.data.vm_error_code, 28, "SIGNERS_CONTAIN_DUPLICATES");
     }
   });
 
-  test("a function is called with as many signers as it takes", async () => {
+  test("fails with more signers than the function has", async () => {
     const [buyer, one, two] = [await session.funded(), await seller(), await seller()];
     const transaction = await build(buyer, [one, two]);
     const secondary = [session.sign(one, transaction), session.sign(two, transaction)];
@@ -187,7 +186,7 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     assert.deepEqual([await goodsOf(one), await goodsOf(two)], [MINTED, MINTED]);
   });
 
-  test("is simulated with keys and without, with a payer and without, at about the real gas", async () => {
+  test("simulates with and without keys and payer, within the tolerance of gas", async () => {
     const [buyer, other, sponsor] = [
       await session.funded(),
       await seller(),
@@ -206,14 +205,14 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
         signerPublicKey: buyer.publicKey,
         secondarySignersPublicKeys: [other.publicKey],
       };
-      const foretold = [await simulate({}), await simulate(keys)];
+      const predicted = [await simulate({}), await simulate(keys)];
       const feePayer = withFeePayer ? session.signAsPayer(sponsor, transaction) : undefined;
       const done = await session.submit(transaction, {
         ...byBoth(transaction, buyer, other),
         feePayer,
       });
       assert.equal(done.success, true, done.vm_status);
-      for (const simulated of foretold) assertForetold(simulated, done);
+      for (const simulated of predicted) assertPredicted(simulated, done);
     }
   });
 });

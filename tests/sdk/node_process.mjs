@@ -1,5 +1,5 @@
-// A node of this repository as a child process, for tests: its own directory, free ports, and no
-// process left behind.
+// A node of this repository as a child process, with its own directory and free ports. The process
+// ends with the tests.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,16 +11,16 @@ import { fileURLToPath } from "node:url";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What listens in every preset that these tests use. */
+/** Listeners of the presets that these tests use. */
 const LISTENERS = ["api", "graphql", "faucet", "admin"];
-/** How long a node may take to say that it answers. Generous: the machine may be busy. */
+/** Maximum time until the ready line. Long, because the machine may be busy. */
 const READY_TIMEOUT_MS = 60_000;
-/** How long an orderly stop may take before it counts as stuck. */
+/** Maximum time of a graceful stop. */
 const STOP_TIMEOUT_MS = 30_000;
-/** How much of the log is kept for the message of a failure. */
+/** Maximum number of log lines in the message of a failure. */
 const LOG_LINES_MAX = 40;
 
-/** The binary: LEDGER_NODE_BIN, else the release build, else the debug build. */
+/** Returns the path of LEDGER_NODE_BIN, otherwise of the release or debug build. */
 function binary() {
   const candidates = process.env.LEDGER_NODE_BIN
     ? [process.env.LEDGER_NODE_BIN]
@@ -30,7 +30,7 @@ function binary() {
   return found;
 }
 
-/** Resolves to what `promise` gives, or rejects with `message()` after `ms`. */
+/** Resolves to the value of `promise`, or rejects with `message()` after `ms`. */
 async function within(ms, promise, message) {
   let timer;
   const deadline = new Promise((_, reject) => {
@@ -47,7 +47,7 @@ export class NodeProcess {
   #exited;
   #log = [];
 
-  /** Starts a node with `config/<preset>.toml` and `settings`, each `key=value`, and waits until it answers. */
+  /** Starts a node with `config/<preset>.toml` and `settings` (`key=value`), awaits its start. */
   static async start(preset, settings = []) {
     const node = new NodeProcess();
     node.#preset = preset;
@@ -108,12 +108,12 @@ export class NodeProcess {
     if (this.#log.length > LOG_LINES_MAX) this.#log.shift();
   }
 
-  /** The last lines that the node printed. */
+  /** Returns the last lines of the node's output. */
   log() {
     return this.#log.join("\n");
   }
 
-  /** Asks the node to stop and gives its exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   async #end() {
     this.#child.kill("SIGTERM");
     const end = await within(
@@ -124,7 +124,7 @@ export class NodeProcess {
     return end.code ?? end.signal;
   }
 
-  /** Asks the node to stop and gives its exit code; a node that does not stop is killed and reported. */
+  /** Stops the node and returns its exit code. Kills a node that does not stop, and throws. */
   async stop() {
     try {
       return await this.#end();
@@ -133,14 +133,14 @@ export class NodeProcess {
     }
   }
 
-  /** Stops the node and starts it again with its data, at other addresses. Gives its exit code. */
+  /** Stops the node and starts it with its data at other addresses. Returns the exit code. */
   async restart() {
     const code = await this.#end();
     await this.#run();
     return code;
   }
 
-  /** Ends the process in any case and removes its directory. */
+  /** Kills the process and removes its directory. */
   async kill() {
     if (this.#child) {
       this.#child.kill("SIGKILL");

@@ -1,5 +1,4 @@
-// Objects with the TypeScript SDK: their addresses are those that its helpers derive, and they change
-// hands by its own calls.
+// Objects with the TypeScript SDK: derived addresses, transfers, resources, deletion.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -9,7 +8,7 @@ import {
   createObjectAddress,
   createUserDerivedObjectAddress,
 } from "@aptos-labs/ts-sdk";
-import { ASSET, Session, eventOf, refusal, sameAddress } from "./session.mjs";
+import { ASSET, Session, eventOf, rejection, sameAddress } from "./session.mjs";
 
 const MANAGED = "0x1::managed_object";
 const CORE = "0x1::object::ObjectCore";
@@ -24,7 +23,7 @@ describe("objects", { timeout: 120_000 }, () => {
     owner = await session.funded();
   });
 
-  /** A new object that belongs to the owner. */
+  /** Creates an object of the owner and returns its address. */
   async function named() {
     const seed = `object ${(made += 1)}`;
     const done = await session.call(owner, `${MANAGED}::create_named`, [
@@ -41,7 +40,7 @@ describe("objects", { timeout: 120_000 }, () => {
 
   const ownerOf = async (object) => (await session.view("0x1::object::owner", [object], [CORE]))[0];
 
-  test("a named object is where the SDK and the view derive it", async () => {
+  test("a named object has the address that the SDK and the view derive", async () => {
     const object = await named();
     const seed = new TextEncoder().encode(`object ${made}`);
     sameAddress(
@@ -52,7 +51,7 @@ describe("objects", { timeout: 120_000 }, () => {
     sameAddress(await ownerOf(object), owner.accountAddress);
   });
 
-  test("a derived address is the one that the SDK derives", async () => {
+  test("a user-derived address equals the one of the SDK", async () => {
     const [derived] = await session.view("0x1::object::create_user_derived_object_address", [
       owner.accountAddress,
       ASSET,
@@ -63,7 +62,7 @@ describe("objects", { timeout: 120_000 }, () => {
     );
   });
 
-  test("an object changes hands by the SDK's own call", async () => {
+  test("an object is transferred by the SDK's method", async () => {
     const [object, recipient] = [await named(), Account.generate()];
     const transaction = await session.aptos.transferDigitalAssetTransaction({
       sender: owner,
@@ -80,7 +79,7 @@ describe("objects", { timeout: 120_000 }, () => {
     sameAddress(await ownerOf(object), recipient.accountAddress);
   });
 
-  test("an object is moved by who owns it through another object, and by nobody else", async () => {
+  test("an object is transferred by its indirect owner only", async () => {
     const [outer, inner, stranger] = [await named(), await named(), await session.funded()];
     await session.call(owner, "0x1::object::transfer_to_object", [inner, outer], [CORE, CORE]);
     sameAddress(await ownerOf(inner), outer);
@@ -98,20 +97,23 @@ describe("objects", { timeout: 120_000 }, () => {
     sameAddress(await ownerOf(inner), stranger.accountAddress);
   });
 
-  test("an object that must not be moved stays", async () => {
+  test("a transfer of an untransferable object fails", async () => {
     const object = await named();
     await session.call(owner, `${MANAGED}::set_ungated_transfer`, [object, false]);
-    const refused = await session.attempt(
+    const rejected = await session.attempt(
       owner,
       "0x1::object::transfer",
       [object, Account.generate().accountAddress],
       [CORE],
     );
-    assert.match(refused.vm_status, /^Move abort in 0x1::object: ENO_UNGATED_TRANSFERS\(0x50003\)/);
+    assert.match(
+      rejected.vm_status,
+      /^Move abort in 0x1::object: ENO_UNGATED_TRANSFERS\(0x50003\)/,
+    );
     sameAddress(await ownerOf(object), owner.accountAddress);
   });
 
-  test("an object's resources are read one by one out of their group", async () => {
+  test("the resources of an object's group are read separately", async () => {
     const object = await named();
     const core = await session.aptos.getAccountResource({
       accountAddress: object,
@@ -126,14 +128,14 @@ describe("objects", { timeout: 120_000 }, () => {
     assert.deepEqual(refs.transfer_ref, { self: object });
   });
 
-  test("a deleted object is gone", async () => {
+  test("a deleted object is not found", async () => {
     const done = await session.call(owner, `${MANAGED}::create_generated`);
     const { object } = eventOf(done, `${MANAGED}::ObjectCreation`).data;
     await session.call(owner, `${MANAGED}::delete`, [object]);
     assert.deepEqual(await session.view("0x1::object::is_object", [object]), [false]);
-    const gone = await refusal(
+    const deleted = await rejection(
       session.aptos.getAccountResource({ accountAddress: object, resourceType: CORE }),
     );
-    assert.equal(gone.data.error_code, "resource_not_found");
+    assert.equal(deleted.data.error_code, "resource_not_found");
   });
 });

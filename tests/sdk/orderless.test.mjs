@@ -1,4 +1,4 @@
-// Transactions with a nonce in place of a sequence number, with the TypeScript SDK.
+// Transactions with a nonce instead of a sequence number, with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -13,27 +13,27 @@ import {
   generateTransactionPayload,
 } from "@aptos-labs/ts-sdk";
 import { KINDS, transactionSignatureJson } from "./kinds.mjs";
-import { Session, assertForetold, eventOf, fee, refusal } from "./session.mjs";
+import { Session, assertPredicted, eventOf, fee, rejection } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
 const MULTISIG = "0x1::multisig_account";
 const BURST = 1_000;
-/** How many requests that build or wait are under way at once; submissions are not held back. */
-const AT_ONCE = 50;
-/** What the list of an account's summaries gives at once. */
+/** Maximum number of concurrent builds or waits. Submissions are not limited. */
+const CONCURRENT_MAX = 50;
+/** Summaries per page. */
 const PAGE = 100;
-/** When a transaction expires, from now: later than a busy machine needs, earlier than the 100 s that
- * orderless ones may take at most. */
+/** Time until a transaction expires: long enough for a busy machine, below the 100 s that orderless
+ * transactions have at most. */
 const EXPIRY_S = 90;
 
 const newNonce = () => randomBytes(8).readBigUInt64BE();
 const inSeconds = (seconds) => Math.floor(Date.now() / 1000) + seconds;
 
-/** What `task` gives for each item, a few at a time. */
+/** Returns the results of `task` for all items, with bounded concurrency. */
 async function inGroups(items, task) {
   const results = [];
-  for (let start = 0; start < items.length; start += AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(start, start + AT_ONCE).map(task))));
+  for (let start = 0; start < items.length; start += CONCURRENT_MAX) {
+    results.push(...(await Promise.all(items.slice(start, start + CONCURRENT_MAX).map(task))));
   }
   return results;
 }
@@ -56,7 +56,7 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
   const sequenceNumberOf = async ({ accountAddress }) =>
     (await session.aptos.getAccountInfo({ accountAddress })).sequence_number;
 
-  /** The summaries of all of an account's committed transactions. */
+  /** Returns the summaries of all committed transactions of an account. */
   async function summariesOf({ accountAddress }) {
     const all = [];
     for (let start = 0; ;) {
@@ -69,7 +69,7 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     }
   }
 
-  test(`a burst of ${BURST} from one account is committed whole`, async () => {
+  test(`commits a burst of ${BURST} transactions of one account`, async () => {
     const sender = await session.funded();
     const nonces = Array.from({ length: BURST }, newNonce);
     assert.equal(new Set(nonces).size, BURST);
@@ -106,19 +106,19 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     );
   });
 
-  test("a nonce is taken once by an account, whatever it pays for", async () => {
+  test("rejects a nonce that its account has used, whatever the payload", async () => {
     const [sender, other] = [await session.funded(), await session.funded()];
     const nonce = newNonce();
     const transaction = await build(sender, nonce);
     assert.equal((await session.send(sender, transaction)).success, true);
     for (const again of [transaction, await build(sender, nonce, { amount: 2 })]) {
-      const refused = await refusal(session.send(sender, again));
-      assert.equal(refused.data.vm_error_code, 42, "NONCE_ALREADY_USED");
+      const rejected = await rejection(session.send(sender, again));
+      assert.equal(rejected.data.vm_error_code, 42, "NONCE_ALREADY_USED");
     }
     assert.equal((await session.send(other, await build(other, nonce))).success, true);
   });
 
-  test("those with a nonce and those with a sequence number do not wait for one another", async () => {
+  test("orders transactions with nonces independently of sequence numbers", async () => {
     const [sender, nonce] = [await session.funded(), newNonce()];
     const numbered = (accountSequenceNumber) =>
       session.aptos.transaction.build.simple({
@@ -128,7 +128,7 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
       });
     const submit = (transaction) =>
       session.aptos.signAndSubmitTransaction({ signer: sender, transaction });
-    // The second of two numbers waits for the first, the nonce for nobody.
+    // The second sequence number waits for the first. The nonce waits for neither.
     const second = await submit(await numbered(1));
     assert.equal((await session.send(sender, await build(sender, nonce))).success, true);
     assert.equal(await sequenceNumberOf(sender), "0");
@@ -138,7 +138,7 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     assert.equal(await sequenceNumberOf(sender), "2");
   });
 
-  test("summaries hold both kinds, in the order in which they were committed", async () => {
+  test("lists the summaries of both kinds in the order of commits", async () => {
     const sender = await session.funded();
     const nonce = newNonce();
     const hashes = [];
@@ -164,14 +164,14 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     );
   });
 
-  test("one that expires late is refused", async () => {
+  test("rejects an expiration too far in the future", async () => {
     const sender = await session.funded();
     const late = await build(sender, newNonce(), { expiry: inSeconds(200) });
-    const refused = await refusal(session.send(sender, late));
-    assert.equal(refused.data.vm_error_code, 44, "TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE");
+    const rejected = await rejection(session.send(sender, late));
+    assert.equal(rejected.data.vm_error_code, 44, "TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE");
   });
 
-  test("another account pays for one, and its sender needs no account", async () => {
+  test("executes a sponsored one of a new account", async () => {
     const [sender, sponsor] = [Account.generate(), await session.funded()];
     const transaction = await session.aptos.transaction.build.simple({
       sender: sender.accountAddress,
@@ -191,19 +191,19 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     assert.deepEqual(done.signature, transactionSignatureJson(transaction, signatures));
     assert.equal(await sequenceNumberOf(sender), "0");
     const { accountAddress } = sender;
-    const absent = await refusal(
+    const absent = await rejection(
       session.aptos.getAccountResource({ accountAddress, resourceType: "0x1::account::Account" }),
     );
     assert.equal(absent.data.error_code, "resource_not_found");
   });
 
-  test("a multi key account sends one", async () => {
+  test("executes one of a multi key account", async () => {
     const sender = await session.funded(KINDS["multi key, secp256k1 and WebAuthn of 3"]());
     const done = await session.send(sender, await build(sender, newNonce()));
     assert.equal(done.success, true, done.vm_status);
   });
 
-  test("an owner executes a multisig account's transactions with them", async () => {
+  test("executes transactions of a multisig account", async () => {
     const owner = await session.funded();
     const sender = owner.accountAddress;
     const [multisigAddress] = await session.view(`${MULTISIG}::get_next_multisig_account_address`, [
@@ -223,7 +223,7 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     );
 
     const before = await session.balance(recipient);
-    // The payload stands in the transaction, or only on the ledger.
+    // The payload is in the transaction, or only on the ledger.
     for (const executed of [payload, named]) {
       await session.call(owner, `${MULTISIG}::create_transaction`, [multisigAddress, bytes]);
       const raw = await generateRawTransaction({
@@ -239,19 +239,19 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     assert.equal(await session.balance(recipient), before + 1000);
   });
 
-  test("is simulated with a key and without, at about the real gas", async () => {
+  test("simulates with and without a key, within the tolerance of gas", async () => {
     const sender = await session.funded();
     const transaction = await build(sender, newNonce());
-    const foretold = [];
+    const predicted = [];
     for (const signerPublicKey of [undefined, sender.publicKey]) {
       const [result] = await session.aptos.transaction.simulate.simple({
         transaction,
         signerPublicKey,
       });
-      foretold.push(result);
+      predicted.push(result);
     }
     const done = await session.send(sender, transaction);
-    for (const simulated of foretold) assertForetold(simulated, done);
+    for (const simulated of predicted) assertPredicted(simulated, done);
     const [again] = await session.aptos.transaction.simulate.simple({ transaction });
     assert.equal(again.vm_status, "NONCE_ALREADY_USED");
   });

@@ -1,5 +1,5 @@
-// A coin and the fungible asset that it is paired with are one pot of money under two names, whichever
-// way the TypeScript SDK looks at it or moves it.
+// A coin and its paired fungible asset share one balance in every read and transfer of the
+// TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -14,9 +14,9 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     owner = await session.funded();
   });
 
-  /** Asserts what every way of asking says that an account has. */
+  /** Asserts that every read returns this balance of an account. */
   async function assertBalance({ accountAddress }, coinType, metadata, amount) {
-    const asked = {
+    const amounts = {
       "the balance of the coin": await session.aptos.getBalance({
         accountAddress,
         asset: coinType,
@@ -40,7 +40,7 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
         METADATA,
       ),
     };
-    for (const [way, answer] of Object.entries(asked)) assert.equal(Number(answer), amount, way);
+    for (const [name, found] of Object.entries(amounts)) assert.equal(Number(found), amount, name);
   }
   const first = async (name, functionArguments, type) =>
     (await session.view(name, functionArguments, [type]))[0];
@@ -64,7 +64,7 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     return done;
   };
 
-  test("the chain's coin moves by either name", async () => {
+  test("transfers the native coin as a coin and as an asset", async () => {
     const [payer, recipient] = [await session.funded(), await session.funded()];
     await transferCoin(owner, recipient, COIN, 5);
     await assertBalance(recipient, COIN, ASSET, FUNDED + 5);
@@ -78,7 +78,7 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     await assertBalance(recipient, COIN, ASSET, FUNDED + 18);
   });
 
-  test("many accounts are paid at once, in coins or in assets", async () => {
+  test("pays many accounts in one transaction, in coins or assets", async () => {
     const recipients = [Account.generate(), Account.generate()];
     const addresses = recipients.map(({ accountAddress }) => accountAddress);
     await session.call(owner, "0x1::aptos_account::batch_transfer", [addresses, [10, 20]]);
@@ -102,7 +102,7 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     await assertBalance(recipients[1], COIN, ASSET, 1222);
   });
 
-  test("an account made by a transfer of the asset has the coin", async () => {
+  test("an account created by a transfer of the asset has the coin", async () => {
     const [byAsset, byCoin] = [Account.generate(), Account.generate()];
     await transferAsset(owner, byAsset, ASSET, 12_345);
     await transferCoin(owner, byCoin, COIN, 54_321);
@@ -116,7 +116,7 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     }
   });
 
-  test("a user's coin has a paired asset from its first day on", async () => {
+  test("a user's coin has a paired asset when it is initialized", async () => {
     const moon = `${owner.accountAddress}::moon::Moon`;
     await session.call(owner, "0x1::managed_coin::initialize", ["Moon", "MOON", 6, true], [moon]);
     const [paired] = await session.view("0x1::coin::paired_metadata", [], [moon]);
@@ -145,18 +145,18 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     ]);
   });
 
-  test("nobody has a coin that nobody made, and an unknown account has nothing", async () => {
+  test("the balances of an unknown coin and of an unknown account are 0", async () => {
     const { accountAddress } = owner;
     const coinType = `${accountAddress}::moon::Nothing`;
     assert.equal(await session.aptos.getBalance({ accountAddress, asset: coinType }), 0);
-    const nobody = Account.generate().accountAddress;
-    assert.equal(await session.aptos.getAccountAPTAmount({ accountAddress: nobody }), 0);
-    const refused = await session.attempt(
+    const unknown = Account.generate().accountAddress;
+    assert.equal(await session.aptos.getAccountAPTAmount({ accountAddress: unknown }), 0);
+    const rejected = await session.attempt(
       owner,
       "0x1::aptos_account::transfer_coins",
       [Account.generate().accountAddress, 1],
       [coinType],
     );
-    assert.equal(refused.success, false);
+    assert.equal(rejected.success, false);
   });
 });

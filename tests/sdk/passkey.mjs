@@ -1,5 +1,5 @@
-// An account whose key lives in an authenticator, as a browser's passkey does: the WebAuthn assertions
-// are made here, the classes of the TypeScript SDK carry them.
+// An account with a passkey. This file creates the WebAuthn assertions of a browser's authenticator
+// for the classes of the TypeScript SDK.
 
 import { createHash } from "node:crypto";
 import { p256 } from "@noble/curves/nist.js";
@@ -16,25 +16,25 @@ import {
 } from "@aptos-labs/ts-sdk";
 
 const ORIGIN = "https://wallet.example";
-/** The authenticator's flags: the user was present and verified. */
+/** Flags of the authenticator: user present, user verified. */
 const FLAGS = 0b0000_0101;
-/** How often the authenticator signed, as a big-endian u32. */
+/** Signature counter, a big-endian u32. */
 const COUNTER = [0, 0, 0, 7];
 
 const hash = (algorithm, bytes) => createHash(algorithm).update(bytes).digest();
 
-/** Of the two values of `s` with which a signature holds, the larger. */
+/** Returns the equivalent signature with the larger value of `s`. */
 function withHighS(signature) {
   const { r, s } = p256.Signature.fromBytes(signature);
   return new p256.Signature(r, p256.Point.Fn.ORDER - s).toBytes();
 }
 
-/** An account that the SDK's functions take as a signer. */
+/** An account that the SDK accepts as a signer. */
 export class PasskeyAccount {
   signingScheme = SigningScheme.SingleKey;
   #privateKey;
 
-  /** At the address that its key stands for, or at the one given. */
+  /** Creates an account at `address`, or at the address derived from its key. */
   constructor({ privateKey = Secp256r1PrivateKey.generate(), address } = {}) {
     this.#privateKey = privateKey;
     this.publicKey = new AnyPublicKey(privateKey.publicKey());
@@ -47,7 +47,7 @@ export class PasskeyAccount {
     return this.publicKey;
   }
 
-  /** The assertion over `message`. `type` and `high` make ones that must be refused. */
+  /** Returns the assertion over `message`. Another `type` or `high` makes it invalid. */
   assertion(message, { type = "webauthn.get", high = false } = {}) {
     const challenge = hash("sha3-256", Hex.fromHexInput(message).toUint8Array()).toString(
       "base64url",

@@ -1,30 +1,30 @@
-// What the TypeScript SDK reads page by page, at a version, and out of a large block.
+// Reads of the TypeScript SDK: pages, earlier versions, a large block.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
-import { COIN, FUNDED, Session, refusal, sameAddress } from "./session.mjs";
+import { COIN, FUNDED, Session, rejection, sameAddress } from "./session.mjs";
 
 const ACCOUNT = "0x1::account::Account";
 const COIN_STORE = `0x1::coin::CoinStore<${COIN}>`;
 const TRANSFER = "0x1::aptos_account::transfer";
-/** More than two of the pages in which the SDK fetches a block's transactions. */
+/** More transactions than two pages of a block in the SDK. */
 const COUNT = 230;
 const PAGE = 100;
-/** Later than the last transaction is sent, even on a busy machine. Unit: s. */
+/** Seconds until transactions expire. Long, because the machine may be busy. */
 const EXPIRY_S = 100;
 
 describe("reads", { timeout: 120_000 }, () => {
   const session = Session.forSuite([`mempool.capacity_per_account=${COUNT}`]);
   let sender;
   let recipient;
-  /** The committed transactions of the sender, in their order. */
+  /** The sender's committed transactions in order. */
   let sent;
 
   before(async () => {
     [sender, recipient] = [await session.funded(), Account.generate()];
     const expireTimestamp = Math.floor(Date.now() / 1000) + EXPIRY_S;
-    // The first comes last, so that all of them can be ordered at once.
+    // The first transaction is sent last, so that one block can take all of them.
     const hashes = [];
     for (let number = COUNT - 1; number >= 0; number -= 1) {
       const transaction = await session.aptos.transaction.build.simple({
@@ -41,7 +41,7 @@ describe("reads", { timeout: 120_000 }, () => {
     );
   });
 
-  test("transactions from a version on", async () => {
+  test("returns transactions from a version", async () => {
     const { version } = sent[0];
     const listed = await session.aptos.getTransactions({
       options: { offset: BigInt(version), limit: 30 },
@@ -54,13 +54,13 @@ describe("reads", { timeout: 120_000 }, () => {
     assert.deepEqual(listed[0], sent[0]);
     const newest = await session.aptos.getTransactions();
     assert.equal(newest.length, 25, "a page without an offset holds the newest");
-    const pastEnd = await refusal(
+    const pastEnd = await rejection(
       session.aptos.getTransactions({ options: { offset: 10_000_000 } }),
     );
     assert.deepEqual([pastEnd.status, pastEnd.data.error_code], [400, "invalid_input"]);
   });
 
-  test("transactions of an account", async () => {
+  test("returns the transactions of an account", async () => {
     const all = [];
     for (let offset = 0; offset < COUNT; offset += PAGE) {
       const options = { offset, limit: PAGE };
@@ -78,7 +78,7 @@ describe("reads", { timeout: 120_000 }, () => {
     assert.deepEqual(none, []);
   });
 
-  test("a block with more transactions than a page", async () => {
+  test("returns a block with more transactions than a page", async () => {
     const ledgerVersion = sent[PAGE].version;
     const block = await session.aptos.getBlockByVersion({
       ledgerVersion,
@@ -103,7 +103,7 @@ describe("reads", { timeout: 120_000 }, () => {
     assert.deepEqual(byHeight, block);
   });
 
-  test("all resources of an account, at once and page by page", async () => {
+  test("returns all resources of an account, whole and in pages", async () => {
     const { accountAddress } = sender;
     const resources = await session.aptos.getAccountResources({ accountAddress });
     const types = resources.map(({ type }) => type);
@@ -126,11 +126,11 @@ describe("reads", { timeout: 120_000 }, () => {
     } while (cursor !== undefined);
     assert.ok(pages.length > 1, `${pages.length} pages`);
     assert.deepEqual(pages.flat(), resources);
-    const nobody = Account.generate().accountAddress;
-    assert.deepEqual(await session.aptos.getAccountResources({ accountAddress: nobody }), []);
+    const unknown = Account.generate().accountAddress;
+    assert.deepEqual(await session.aptos.getAccountResources({ accountAddress: unknown }), []);
   });
 
-  test("modules page by page", async () => {
+  test("returns modules in pages", async () => {
     const all = await session.aptos.getAccountModules({ accountAddress: "0x1" });
     const listed = [];
     let cursor;
@@ -148,7 +148,7 @@ describe("reads", { timeout: 120_000 }, () => {
     assert.deepEqual(modules, all, "all fit the SDK's own page");
   });
 
-  test("the state as it was at a version", async () => {
+  test("returns the state at a version", async () => {
     const { accountAddress } = sender;
     const options = { ledgerVersion: BigInt(sent[0].version) - 1n };
     const store = await session.aptos.getAccountResource({
@@ -181,7 +181,7 @@ describe("reads", { timeout: 120_000 }, () => {
     );
   });
 
-  test("what lies above the newest version is not found", async () => {
+  test("rejects versions above the newest one", async () => {
     const { accountAddress } = sender;
     const options = { ledgerVersion: 10_000_000n };
     const above = [
@@ -193,8 +193,8 @@ describe("reads", { timeout: 120_000 }, () => {
       }),
       session.aptos.viewJson({ payload: { function: "0x1::chain_id::get" }, options }),
     ];
-    // Awaited together: one that is refused while another is awaited would be a rejection nobody handles.
-    for (const { status, data } of await Promise.all(above.map(refusal))) {
+    // All are awaited together, because Node.js ends on a rejected promise without a handler.
+    for (const { status, data } of await Promise.all(above.map(rejection))) {
       assert.deepEqual([status, data.error_code], [404, "version_not_found"]);
     }
   });

@@ -1,14 +1,14 @@
-// What a node that was stopped and started again still knows of transactions, with the TypeScript SDK.
+// Transactions across a restart of the node, with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
 import { KINDS } from "./kinds.mjs";
-import { Session, refusal } from "./session.mjs";
+import { Session, rejection } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
 
-describe("a node that starts again", { timeout: 120_000 }, () => {
+describe("a restarted node", { timeout: 120_000 }, () => {
   const session = Session.forSuite();
   const build = (sender, options) =>
     session.aptos.transaction.build.simple({
@@ -18,21 +18,21 @@ describe("a node that starts again", { timeout: 120_000 }, () => {
     });
   const submit = (signer, transaction) =>
     session.aptos.signAndSubmitTransaction({ signer, transaction });
-  /** Later than the node needs to start again, earlier than orderless transactions may expire. */
+  /** Longer than a restart, shorter than the maximum of orderless transactions. */
   const expireTimestamp = () => Math.floor(Date.now() / 1000) + 90;
 
-  test("remembers the nonces that were used", async () => {
+  test("rejects nonces that were used before", async () => {
     const sender = await session.funded();
     const options = () => ({ replayProtectionNonce: 7n, expireTimestamp: expireTimestamp() });
     assert.equal((await session.send(sender, await build(sender, options()))).success, true);
     await session.restart();
-    const refused = await refusal(submit(sender, await build(sender, options())));
-    assert.equal(refused.data.vm_error_code, 42, "NONCE_ALREADY_USED");
+    const rejected = await rejection(submit(sender, await build(sender, options())));
+    assert.equal(rejected.data.vm_error_code, 42, "NONCE_ALREADY_USED");
     const other = await build(sender, { ...options(), replayProtectionNonce: 8n });
     assert.equal((await session.send(sender, other)).success, true);
   });
 
-  test("keeps transactions that wait, whatever signed them", async () => {
+  test("commits parked transactions of every kind of signature", async () => {
     const accounts = [];
     for (const make of Object.values(KINDS)) accounts.push(await session.funded(make()));
     const numbered = (account, accountSequenceNumber) =>

@@ -1,10 +1,10 @@
-// From one kind of key to another, with the TypeScript SDK: the new one signs, the old one no more.
+// Rotation between kinds of keys with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Account, Ed25519Account, MultiEd25519Account } from "@aptos-labs/ts-sdk";
 import { KINDS } from "./kinds.mjs";
-import { Session, eventOf, refusal, sameAddress } from "./session.mjs";
+import { Session, eventOf, rejection, sameAddress } from "./session.mjs";
 
 const MULTI_ED25519 = "multi-ed25519, 2 of 3";
 
@@ -18,7 +18,7 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
       authenticationKey: account.publicKey.authKey().toString(),
     });
 
-  /** Sends a rotation, after which `to` signs for the account and `from` does not. */
+  /** Sends a rotation. Asserts that `to` can sign for the account and `from` cannot. */
   async function rotate(from, to, transaction) {
     const done = await session.send(from, transaction);
     assert.equal(done.success, true, done.vm_status);
@@ -29,7 +29,7 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
     });
     assert.equal(authentication_key, newKey);
 
-    const old = await refusal(pay(from));
+    const old = await rejection(pay(from));
     assert.equal(old.data.vm_error_code, 2, "INVALID_AUTH_KEY");
     const paid = await pay(to);
     assert.equal(paid.success, true, paid.vm_status);
@@ -48,7 +48,7 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
       }),
     );
 
-  test("with proofs from ed25519 to multi-ed25519 and back", async () => {
+  test("rotates with proofs from ed25519 to multi-ed25519 and back", async () => {
     const first = await session.funded();
     const second = KINDS[MULTI_ED25519](first.accountAddress);
     assert.ok(second instanceof MultiEd25519Account);
@@ -62,21 +62,21 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
     sameAddress(
       await originOf(second),
       second.publicKey.authKey().toString(),
-      "no account has this key any more",
+      "no account has this key",
     );
   });
 
   for (const [name, make] of Object.entries(KINDS)) {
-    test(`without a proof to ${name}`, async () => {
+    test(`rotates without a proof to ${name}`, async () => {
       const first = await session.funded();
       const second = make(first.accountAddress);
       await unproven(first, second);
       const newKey = second.publicKey.authKey().toString();
-      sameAddress(await originOf(second), newKey, "only a proven change is in the table");
+      sameAddress(await originOf(second), newKey, "the table has only rotations with proofs");
     });
   }
 
-  test("through every kind, one after the other", async () => {
+  test("rotates through every kind in turn", async () => {
     let holder = await session.funded();
     for (const make of Object.values(KINDS)) {
       const next = make(holder.accountAddress);

@@ -1,11 +1,10 @@
-// How the TypeScript SDK follows what it has sent, and what it makes of a transaction that fails, waits or
-// is refused.
+// Submission and waiting with the TypeScript SDK, for transactions that fail, wait or are rejected.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import { Account, Hex, TransactionWorkerEventsEnum } from "@aptos-labs/ts-sdk";
-import { COIN, FUNDED, Session, refusal, sameAddress } from "./session.mjs";
+import { COIN, FUNDED, Session, rejection, sameAddress } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
 const UNKNOWN_HASH = `0x${"5".repeat(64)}`;
@@ -19,7 +18,7 @@ describe("sending", { timeout: 120_000 }, () => {
       options,
     });
 
-  test("a transaction that waits for another is pending until that comes", async () => {
+  test("reports a transaction as pending until the earlier one arrives", async () => {
     const sender = await session.funded();
     const submit = async (number) => {
       const transaction = await build(sender, { accountSequenceNumber: number });
@@ -35,22 +34,24 @@ describe("sending", { timeout: 120_000 }, () => {
     await submit(0);
     assert.equal((await session.aptos.waitForTransaction({ transactionHash })).success, true);
     assert.equal(await session.aptos.isPendingTransaction({ transactionHash }), false);
-    // What the node has never seen may be on its way.
+    // The SDK reports an unknown hash as pending.
     assert.equal(await session.aptos.isPendingTransaction({ transactionHash: UNKNOWN_HASH }), true);
   });
 
-  test("a wait for what nobody sent ends with the node's answer", async () => {
+  test("ends a wait for an unknown hash with the node's error", async () => {
     const waited = session.aptos.waitForTransaction({
       transactionHash: UNKNOWN_HASH,
       options: { timeoutSecs: 1 },
     });
-    const { status, data } = await refusal(waited);
+    const { status, data } = await rejection(waited);
     assert.deepEqual([status, data.error_code], [404, "transaction_not_found"]);
-    const malformed = await refusal(session.aptos.waitForTransaction({ transactionHash: "0x12" }));
+    const malformed = await rejection(
+      session.aptos.waitForTransaction({ transactionHash: "0x12" }),
+    );
     assert.deepEqual([malformed.status, malformed.data.error_code], [400, "web_framework_error"]);
   });
 
-  test("a wait tells of failure unless it is told not to", async () => {
+  test("throws for a failed transaction unless checkSuccess is false", async () => {
     const sender = await session.funded();
     const transaction = await build(sender, {}, FUNDED * 10);
     const { hash: transactionHash } = await session.aptos.signAndSubmitTransaction({
@@ -68,12 +69,12 @@ describe("sending", { timeout: 120_000 }, () => {
     );
   });
 
-  test("the message to sign is what the node has signed", async () => {
+  test("the node computes the SDK's signing message", async () => {
     const sender = await session.funded();
     const transaction = await build(sender);
     const raw = transaction.rawTransaction;
     const message = Hex.fromHexInput(session.aptos.getSigningMessage({ transaction })).toString();
-    const answer = await fetch(`${session.api}/transactions/encode_submission`, {
+    const response = await fetch(`${session.api}/transactions/encode_submission`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({
@@ -93,10 +94,10 @@ describe("sending", { timeout: 120_000 }, () => {
         },
       }),
     });
-    assert.equal(await answer.json(), message);
+    assert.equal(await response.json(), message);
   });
 
-  test("who pays submits", async () => {
+  test("the fee payer signs and submits", async () => {
     const [sender, feePayer] = [Account.generate(), await session.funded()];
     const transaction = await session.aptos.transaction.build.simple({
       sender: sender.accountAddress,
@@ -137,7 +138,7 @@ describe("sending", { timeout: 120_000 }, () => {
     await session.aptos.waitForTransaction({ transactionHash: submitted.hash });
   });
 
-  test("a batch of one account", async () => {
+  test("executes a batch of one account", async () => {
     const [sender, recipient] = [await session.funded(), Account.generate().accountAddress];
     const finished = once(
       session.aptos.transaction.batch,
@@ -152,13 +153,13 @@ describe("sending", { timeout: 120_000 }, () => {
     assert.equal(await session.balance(recipient), 6);
   });
 
-  test("a program that the node does not have", async () => {
+  test("reports a module that the node does not have", async () => {
     const { accountAddress } = await session.funded();
-    const { status, data } = await refusal(
+    const { status, data } = await rejection(
       session.aptos.account.abstraction.getAuthenticationFunction({ accountAddress }),
     );
     assert.deepEqual([status, data.error_code], [400, "invalid_input"]);
-    const unknown = await refusal(
+    const unknown = await rejection(
       session.build({ accountAddress }, "0x1::no_such_module::f", [], [COIN]),
     );
     assert.deepEqual([unknown.status, unknown.data.error_code], [404, "module_not_found"]);

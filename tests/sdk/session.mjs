@@ -1,4 +1,4 @@
-// What the tests with the TypeScript SDK share: a node, a client, funded accounts, calls.
+// Shared by the tests with the TypeScript SDK: a node, a client, funded accounts, calls.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -12,21 +12,21 @@ import {
 } from "@aptos-labs/ts-sdk";
 import { NodeProcess } from "./node_process.mjs";
 
-/** The chain's coin, and its other name as a fungible asset. */
+/** Type of the native coin, and the metadata address of its paired asset. */
 export const COIN = "0x1::aptos_coin::AptosCoin";
 export const ASSET = "0xa";
 /** The type argument of functions that take any asset's metadata object. */
 export const METADATA = "0x1::fungible_asset::Metadata";
 /** Enough for a dozen transactions with the SDK's default options. */
 export const FUNDED = 1_000_000_000;
-/** How far simulated gas may be from the real one, in percent: only the signatures' bytes differ. */
+/** Tolerance of simulated gas in percent, because the size of signatures differs. */
 const GAS_DIFFERENCE_PERCENT = 2;
 
-/** A node for the tests of the enclosing suite, and what they do with it. */
+/** A node for the tests of the enclosing suite, with a client and helpers. */
 export class Session {
   /**
-   * Starts a node, with `settings` beside the preset's, before the suite's tests and expects it to stop
-   * cleanly after them.
+   * Starts a node with the preset and `settings` before the suite's tests. Asserts that the node
+   * stops cleanly after them.
    */
   static forSuite(settings) {
     const session = new Session();
@@ -46,19 +46,19 @@ export class Session {
     this.aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, ...endpoints(this.node) }));
   }
 
-  /** Stops the node, cleanly, and goes on with it when it runs again. */
+  /** Restarts the node, asserts a clean stop, and connects to its new addresses. */
   async restart() {
     assert.equal(await this.node.restart(), 0, `the node stops cleanly\n${this.node.log()}`);
     this.#connect();
   }
 
-  /** A new account that can pay; one of `account`'s kind where that is given. */
+  /** Funds `account`, by default a new one, and returns it. */
   async funded(account = Account.generate()) {
     await this.aptos.fundAccount({ accountAddress: account.accountAddress, amount: FUNDED });
     return account;
   }
 
-  /** Signs and submits a transaction that the SDK has built, and gives what became of it. */
+  /** Signs and submits a transaction of the SDK. Returns the committed one. */
   async send(signer, transaction) {
     const { hash } = await this.aptos.signAndSubmitTransaction({ signer, transaction });
     return this.aptos.waitForTransaction({
@@ -67,19 +67,19 @@ export class Session {
     });
   }
 
-  /** The authenticator of `signer` for a transaction: as its sender, or as one who signs beside it. */
+  /** Returns the authenticator of `signer`, as sender or as secondary signer. */
   sign(signer, transaction) {
     return this.aptos.transaction.sign({ signer, transaction });
   }
 
-  /** The authenticator of who pays for a transaction, which from then on names that account. */
+  /** Returns the authenticator of a fee payer, and sets the payer of the transaction. */
   signAsPayer(signer, transaction) {
     return this.aptos.transaction.signAsFeePayer({ signer, transaction });
   }
 
   /**
-   * Submits a transaction with the signatures given, each an authenticator: of the sender, of those who
-   * sign beside it, of who pays. Gives what became of it.
+   * Submits a transaction with the authenticators of its sender, secondary signers and fee payer.
+   * Returns the committed transaction.
    */
   async submit(transaction, { sender, secondary, feePayer }) {
     const { hash } = await this.aptos.transaction.submit.multiAgent({
@@ -94,13 +94,13 @@ export class Session {
     });
   }
 
-  /** A call of an entry function, which the SDK builds with the ABI that the node gives. */
+  /** Builds a call of an entry function with the node's ABI. */
   build(sender, name, functionArguments = [], typeArguments = []) {
     const data = { function: name, functionArguments, typeArguments };
     return this.aptos.transaction.build.simple({ sender: sender.accountAddress, data });
   }
 
-  /** Runs such a call, which must succeed, and gives the transaction. */
+  /** Sends a call and asserts success. Returns the committed transaction. */
   async call(sender, name, functionArguments, typeArguments) {
     const done = await this.attempt(sender, name, functionArguments, typeArguments);
     assert.equal(done.vm_status, "Executed successfully", name);
@@ -108,28 +108,28 @@ export class Session {
     return done;
   }
 
-  /** Runs such a call, whatever becomes of it. */
+  /** Sends a call, which may fail. Returns the committed transaction. */
   async attempt(sender, name, functionArguments, typeArguments) {
     return this.send(sender, await this.build(sender, name, functionArguments, typeArguments));
   }
 
-  /** How many of the coin's smallest unit an account has. */
+  /** Returns the balance of an account in the smallest unit. */
   balance(accountAddress) {
     return this.aptos.getBalance({ accountAddress, asset: COIN });
   }
 
-  /** What a view function returns; the SDK reads its ABI and sends BCS. */
+  /** Returns the result of a view function. The SDK reads its ABI and sends BCS. */
   view(name, functionArguments = [], typeArguments = []) {
     return this.aptos.view({ payload: { function: name, functionArguments, typeArguments } });
   }
 }
 
-/** Where the SDK finds a node: for a network of its own name, the three addresses that Network.LOCAL has. */
+/** Returns a node's addresses for the SDK, as those of Network.LOCAL. */
 export function endpoints(node) {
   return { fullnode: `${node.api}/v1`, faucet: node.faucet, indexer: `${node.graphql}/v1/graphql` };
 }
 
-/** What a committed transaction cost, in the coin's smallest unit. */
+/** Returns the cost of a committed transaction in the smallest unit. */
 export function fee(done) {
   const { storage_fee_refund_octas: refund } = eventOf(
     done,
@@ -138,12 +138,15 @@ export function fee(done) {
   return Number(done.gas_used) * Number(done.gas_unit_price) - Number(refund);
 }
 
-/** Whether a simulation succeeded and foretold about the gas that the transaction then used. */
-export function assertForetold(simulated, done) {
+/** Asserts that a simulation succeeded, and that its gas is within the tolerance. */
+export function assertPredicted(simulated, done) {
   assert.equal(simulated.success, true, simulated.vm_status);
-  const [foretold, real] = [Number(simulated.gas_used), Number(done.gas_used)];
-  const difference = Math.abs(foretold - real);
-  assert.ok(difference * 100 <= real * GAS_DIFFERENCE_PERCENT, `${foretold} for ${real} gas units`);
+  const [predicted, real] = [Number(simulated.gas_used), Number(done.gas_used)];
+  const difference = Math.abs(predicted - real);
+  assert.ok(
+    difference * 100 <= real * GAS_DIFFERENCE_PERCENT,
+    `${predicted} for ${real} gas units`,
+  );
 }
 
 export function sameAddress(left, right, message) {
@@ -154,7 +157,7 @@ export function sameAddress(left, right, message) {
   );
 }
 
-/** The only event of `transaction` that has this type. */
+/** Returns the only event of `transaction` with this type. */
 export function eventOf(transaction, type) {
   const found = transaction.events.filter((event) => event.type === type);
   assert.equal(
@@ -165,12 +168,12 @@ export function eventOf(transaction, type) {
   return found[0];
 }
 
-/** Runs `request`, which the node must refuse, and gives the refusal. */
-export async function refusal(request) {
+/** Returns the error of `request`, which the node must reject. */
+export async function rejection(request) {
   const error = await request.then(
     (value) => assert.fail(`the node accepted it: ${JSON.stringify(value)}`),
     (reason) => reason,
   );
-  assert.ok(error instanceof AptosApiError, `not an answer of the node: ${error.stack}`);
+  assert.ok(error instanceof AptosApiError, `not a response of the node: ${error.stack}`);
   return error;
 }

@@ -1,4 +1,4 @@
-// What a transaction would do and cost, asked with the TypeScript SDK before it is signed.
+// Simulation with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -15,7 +15,7 @@ describe("simulation", { timeout: 120_000 }, () => {
     sender = await session.funded();
   });
 
-  /** What the SDK shows for a call; `key` null simulates without a public key. */
+  /** Returns the simulation of a call, without a public key if `key` is null. */
   async function simulate(
     functionArguments,
     { name = TRANSFER, key = sender.publicKey, options } = {},
@@ -30,31 +30,31 @@ describe("simulation", { timeout: 120_000 }, () => {
     return result;
   }
 
-  test("shows the gas, events and changes that the transaction then has", async () => {
+  test("predicts the gas, events and changes of the transaction", async () => {
     const recipient = Account.generate().accountAddress;
     const before = await session.aptos.getAccountInfo({ accountAddress: sender.accountAddress });
-    const foretold = await simulate([recipient, 1234]);
-    assert.equal(foretold.success, true, foretold.vm_status);
+    const predicted = await simulate([recipient, 1234]);
+    assert.equal(predicted.success, true, predicted.vm_status);
     assert.equal(await session.aptos.getBalance({ accountAddress: recipient, asset: COIN }), 0);
     const after = await session.aptos.getAccountInfo({ accountAddress: sender.accountAddress });
     assert.deepEqual(after, before, "a simulation changes nothing");
 
     const done = await session.call(sender, TRANSFER, [recipient, 1234]);
-    assert.equal(foretold.gas_used, done.gas_used);
-    assert.deepEqual(foretold.events, done.events);
+    assert.equal(predicted.gas_used, done.gas_used);
+    assert.deepEqual(predicted.events, done.events);
     const slots = ({ changes }) =>
       changes.map(({ type, address, data }) => [type, address, data?.type]);
-    assert.deepEqual(slots(foretold), slots(done));
-    const store = foretold.changes.find(
+    assert.deepEqual(slots(predicted), slots(done));
+    const store = predicted.changes.find(
       ({ address, data }) =>
         data?.type === `0x1::coin::CoinStore<${COIN}>` &&
         AccountAddress.from(address).equals(recipient),
     );
     assert.equal(store.data.data.coin.value, "1234");
-    sameAddress(foretold.sender, sender.accountAddress);
+    sameAddress(predicted.sender, sender.accountAddress);
   });
 
-  test("needs no public key", async () => {
+  test("simulates without a public key", async () => {
     const recipient = Account.generate().accountAddress;
     const [without, withKey] = [
       await simulate([recipient, 1], { key: null }),
@@ -67,7 +67,7 @@ describe("simulation", { timeout: 120_000 }, () => {
     );
   });
 
-  test("shows a transaction that would fail, with its status and its cost", async () => {
+  test("predicts the status and the cost of a failure", async () => {
     const failed = await simulate([Account.generate().accountAddress, FUNDED * 10]);
     assert.equal(failed.success, false);
     assert.match(
@@ -81,7 +81,7 @@ describe("simulation", { timeout: 120_000 }, () => {
     );
   });
 
-  test("estimates the price and the most gas where it is asked to", async () => {
+  test("estimates gas price and maximum gas on request", async () => {
     const { gas_estimate: market } = await session.aptos.getGasPriceEstimation();
     const estimated = await simulate([Account.generate().accountAddress, 1], {
       options: { estimateGasUnitPrice: true, estimateMaxGasAmount: true },
@@ -91,7 +91,7 @@ describe("simulation", { timeout: 120_000 }, () => {
     assert.ok(BigInt(estimated.max_gas_amount) >= BigInt(estimated.gas_used));
   });
 
-  test("tells what a submission would be refused for", async () => {
+  test("returns the status with which a submission is rejected", async () => {
     const stranger = Account.generate();
     const recipient = stranger.accountAddress;
     const transaction = await session.aptos.transaction.build.simple({
@@ -105,15 +105,15 @@ describe("simulation", { timeout: 120_000 }, () => {
       transaction,
     });
     const wrongKey = await simulate([recipient, 1], { key: stranger.publicKey });
-    for (const [refused, status] of [
+    for (const [rejected, status] of [
       [expired, "TRANSACTION_EXPIRED"],
       [wrongKey, "INVALID_AUTH_KEY"],
     ]) {
       assert.deepEqual(
-        [refused.success, refused.vm_status, refused.gas_used],
+        [rejected.success, rejected.vm_status, rejected.gas_used],
         [false, status, "0"],
       );
-      assert.deepEqual([refused.events, refused.changes], [[], []]);
+      assert.deepEqual([rejected.events, rejected.changes], [[], []]);
     }
   });
 });

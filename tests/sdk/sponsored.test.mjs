@@ -1,14 +1,14 @@
-// Transactions that another account pays for, with the TypeScript SDK.
+// Transactions with a fee payer, with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
 import { KINDS, transactionSignatureJson } from "./kinds.mjs";
-import { FUNDED, Session, assertForetold, fee, refusal, sameAddress } from "./session.mjs";
+import { FUNDED, Session, assertPredicted, fee, rejection, sameAddress } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
 const CREATE = "0x1::aptos_account::create_account";
-/** What a sender has, and sends on to the last unit. */
+/** The whole balance of a sender. */
 const ALL = 777;
 
 describe("sponsored transactions", { timeout: 120_000 }, () => {
@@ -19,19 +19,19 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     sponsor = await session.funded();
   });
 
-  /** A transaction whose payer is still unknown: the SDK puts the zero address in its place. */
+  /** Builds a transaction with the zero address as payer, because the payer is unknown. */
   const build = (sender, name, functionArguments) =>
     session.aptos.transaction.build.simple({
       sender: sender.accountAddress,
       withFeePayer: true,
       data: { function: name, functionArguments },
     });
-  /** A new account's first transaction, which needs no coins of its own. */
+  /** Builds the first transaction of a new account, which needs no coins. */
   const buildFirst = (sender) => build(sender, CREATE, [Account.generate().accountAddress]);
   const paidWith = async (accountAddress, amount) =>
     session.call(sponsor, TRANSFER, [accountAddress, amount]);
 
-  test("the fee leaves the sponsor exactly, and the sender keeps what it had", async () => {
+  test("charges the exact fee to the sponsor and none to the sender", async () => {
     const [sender, recipient] = [Account.generate(), Account.generate().accountAddress];
     await paidWith(sender.accountAddress, ALL);
     const before = await session.balance(sponsor.accountAddress);
@@ -50,7 +50,7 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     sameAddress(done.sender, sender.accountAddress);
   });
 
-  test("an account that was never seen sends its first transaction", async () => {
+  test("executes the first transaction of an unknown account", async () => {
     const sender = Account.generate();
     const before = await session.balance(sponsor.accountAddress);
     const transaction = await buildFirst(sender);
@@ -67,7 +67,7 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     assert.equal(sequence_number, "1");
   });
 
-  test("the sender may sign before or after it knows who pays", async () => {
+  test("accepts a sender that signs before or after the payer is known", async () => {
     const sender = Account.generate();
     const first = await buildFirst(sender);
     const early = session.sign(sender, first);
@@ -84,7 +84,7 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     assert.equal(late.success, true, late.vm_status);
   });
 
-  test("a sender may be its own sponsor", async () => {
+  test("accepts a sender as its own sponsor", async () => {
     const sender = await session.funded();
     const transaction = await build(sender, TRANSFER, [Account.generate().accountAddress, ALL]);
     const feePayer = session.signAsPayer(sender, transaction);
@@ -96,10 +96,10 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     assert.equal(await session.balance(sender.accountAddress), FUNDED - ALL - fee(done));
   });
 
-  test("who pays must have signed that it pays", async () => {
+  test("rejects a payer that has not signed as payer", async () => {
     const sender = Account.generate();
     const transaction = await buildFirst(sender);
-    // Signed as if somebody unknown would pay, which is enough for the sender only.
+    // Signed for the zero address as payer, which is valid only for the sender.
     const unknowing = session.sign(sponsor, transaction);
     const stranger = session.signAsPayer(Account.generate(), transaction);
     transaction.feePayerAddress = sponsor.accountAddress;
@@ -109,22 +109,22 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
       [session.sign(Account.generate(), transaction), 2],
     ]) {
       const signatures = { sender: session.sign(sender, transaction), feePayer };
-      const refused = await refusal(session.submit(transaction, signatures));
-      assert.equal(refused.data.vm_error_code, code);
+      const rejected = await rejection(session.submit(transaction, signatures));
+      assert.equal(rejected.data.vm_error_code, code);
     }
   });
 
-  test("who pays must be able to", async () => {
+  test("rejects a payer without the fee", async () => {
     const [sender, poor] = [await session.funded(), Account.generate()];
     const transaction = await buildFirst(sender);
     const feePayer = session.signAsPayer(poor, transaction);
-    const refused = await refusal(
+    const rejected = await rejection(
       session.submit(transaction, { sender: session.sign(sender, transaction), feePayer }),
     );
-    assert.equal(refused.data.vm_error_code, 5, "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE");
+    assert.equal(rejected.data.vm_error_code, 5, "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE");
   });
 
-  test("a transaction that fails is paid for too", async () => {
+  test("charges the sponsor for a failed transaction", async () => {
     const sender = Account.generate();
     const before = await session.balance(sponsor.accountAddress);
     const transaction = await build(sender, TRANSFER, [sponsor.accountAddress, 1]);
@@ -138,7 +138,7 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     assert.equal(await session.balance(sponsor.accountAddress), before - fee(done));
   });
 
-  test("a passkey sends and a multi key account pays", async () => {
+  test("accepts a passkey as sender and a multi key account as payer", async () => {
     const sender = KINDS["single key WebAuthn"]();
     const payer = await session.funded(KINDS["multi key, secp256k1 and WebAuthn of 3"]());
     const before = await session.balance(payer.accountAddress);
@@ -153,17 +153,17 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     assert.deepEqual(done.signature, transactionSignatureJson(transaction, signatures));
   });
 
-  test("is simulated with the payer unknown and known, with keys and without, at about the real gas", async () => {
+  test("simulates with and without payer and keys, within the tolerance of gas", async () => {
     const sender = Account.generate();
     const transaction = await buildFirst(sender);
     const simulate = async (keys) => {
       const [result] = await session.aptos.transaction.simulate.simple({ transaction, ...keys });
       return result;
     };
-    const foretold = [await simulate({}), await simulate({ signerPublicKey: sender.publicKey })];
+    const predicted = [await simulate({}), await simulate({ signerPublicKey: sender.publicKey })];
     const feePayer = session.signAsPayer(sponsor, transaction);
-    foretold.push(await simulate({}));
-    foretold.push(
+    predicted.push(await simulate({}));
+    predicted.push(
       await simulate({ signerPublicKey: sender.publicKey, feePayerPublicKey: sponsor.publicKey }),
     );
 
@@ -171,10 +171,10 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
       sender: session.sign(sender, transaction),
       feePayer,
     });
-    for (const simulated of foretold) assertForetold(simulated, done);
+    for (const simulated of predicted) assertPredicted(simulated, done);
   });
 
-  test("a simulation tells that the payer cannot pay", async () => {
+  test("simulates the status of a payer without the fee", async () => {
     const transaction = await buildFirst(await session.funded());
     transaction.feePayerAddress = Account.generate().accountAddress;
     const [result] = await session.aptos.transaction.simulate.simple({ transaction });

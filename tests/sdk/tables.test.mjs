@@ -1,9 +1,9 @@
-// The items of a typed table, read with the TypeScript SDK: the registry's records.
+// Items of a typed table, the records of the registry, read with the TypeScript SDK.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Deserializer } from "@aptos-labs/ts-sdk";
-import { Session, refusal, sameAddress } from "./session.mjs";
+import { Session, rejection, sameAddress } from "./session.mjs";
 
 const RECORD = "0x1::registry::Record";
 const NAME = "a name, with ünïcode";
@@ -35,7 +35,7 @@ describe("tables", { timeout: 120_000 }, () => {
     handle = registry.records.inner.handle;
   });
 
-  test("an item is read by its key", async () => {
+  test("reads an item by its key", async () => {
     assert.deepEqual(await item(NAME), {
       content: hex(CONTENT),
       revision: "1",
@@ -43,7 +43,7 @@ describe("tables", { timeout: 120_000 }, () => {
     });
   });
 
-  test("an item is read as it was at a version", async () => {
+  test("reads an item at a version", async () => {
     const changed = await session.call(owner, "0x1::registry::set", [
       "changing",
       new Uint8Array([1]),
@@ -53,28 +53,30 @@ describe("tables", { timeout: 120_000 }, () => {
     assert.equal((await item("changing")).revision, "2");
     const then = await item("changing", { ledgerVersion: changed.version });
     assert.deepEqual([then.content, then.revision], ["0x01", "1"]);
-    const before = await refusal(item("changing", { ledgerVersion: BigInt(changed.version) - 1n }));
+    const before = await rejection(
+      item("changing", { ledgerVersion: BigInt(changed.version) - 1n }),
+    );
     assert.equal(before.data.error_code, "table_item_not_found");
   });
 
-  test("an item that is gone or never was is not found", async () => {
+  test("responds with 404 for a removed or unknown item", async () => {
     await session.call(owner, "0x1::registry::set", ["short-lived", CONTENT]);
     await item("short-lived");
     await session.call(owner, "0x1::registry::remove", ["short-lived"]);
     for (const key of ["short-lived", "never was"]) {
-      const error = await refusal(item(key));
+      const error = await rejection(item(key));
       assert.equal(error.status, 404);
       assert.equal(error.data.error_code, "table_item_not_found");
     }
   });
 
-  test("an item's types must be those of the table", async () => {
-    const error = await refusal(item(NAME, {}, "0x1::registry::NoSuchStruct"));
+  test("rejects types that are not those of the table", async () => {
+    const error = await rejection(item(NAME, {}, "0x1::registry::NoSuchStruct"));
     assert.equal(error.status, 400);
     assert.equal(error.data.error_code, "invalid_input");
   });
 
-  test("an item is read in BCS by its key in BCS", async () => {
+  test("reads an item in BCS by its key in BCS", async () => {
     const key = new TextEncoder().encode(NAME);
     const response = await fetch(`${session.api}/tables/${handle}/raw_item`, {
       method: "POST",
@@ -89,9 +91,9 @@ describe("tables", { timeout: 120_000 }, () => {
     assert.equal(record.remaining(), 0);
   });
 
-  test("the change of an item is shown decoded in the transaction", () => {
+  test("decodes the change of an item in the transaction", () => {
     const change = set.changes.find(({ type }) => type === "write_table_item");
-    // Written without leading zeros in resources and with them in changes, as the reference does.
+    // As on the reference node, the handle has leading zeros in changes but not in resources.
     sameAddress(change.handle, handle);
     assert.equal(change.data.key, NAME);
     assert.equal(change.data.key_type, "0x1::string::String");

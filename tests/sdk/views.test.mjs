@@ -1,10 +1,9 @@
-// View functions, called with the TypeScript SDK: with the ABI that the node gives and arguments in
-// BCS, and with arguments in JSON.
+// View functions, called with the TypeScript SDK with arguments in BCS and in JSON.
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
-import { ASSET, COIN, FUNDED, METADATA, Session, refusal } from "./session.mjs";
+import { ASSET, COIN, FUNDED, METADATA, Session, rejection } from "./session.mjs";
 
 describe("views", { timeout: 120_000 }, () => {
   const session = Session.forSuite();
@@ -25,7 +24,7 @@ describe("views", { timeout: 120_000 }, () => {
     return withAbi;
   };
 
-  test("values of every kind come back, whichever way the arguments go", async () => {
+  test("returns the same values for arguments in BCS and in JSON", async () => {
     const address = account.accountAddress.toString();
     assert.deepEqual(await both("0x1::coin::balance", [address], [COIN]), [FUNDED.toString()]);
     const info = await session.aptos.getAccountResource({
@@ -43,7 +42,7 @@ describe("views", { timeout: 120_000 }, () => {
     assert.ok(BigInt(supply[0]) >= BigInt(FUNDED));
   });
 
-  test("a view takes strings and objects", async () => {
+  test("accepts strings and objects", async () => {
     assert.deepEqual(
       await both("0x1::registry::get", [account.accountAddress.toString(), "nothing"]),
       [{ vec: [] }],
@@ -51,7 +50,7 @@ describe("views", { timeout: 120_000 }, () => {
     assert.deepEqual(await both("0x1::fungible_asset::decimals", [ASSET], [METADATA]), [8]);
   });
 
-  test("a view reads the state of a version", async () => {
+  test("reads the state at a version", async () => {
     const payload = {
       function: "0x1::coin::balance",
       functionArguments: [account.accountAddress],
@@ -69,9 +68,9 @@ describe("views", { timeout: 120_000 }, () => {
     assert.ok(Number(left) < FUNDED);
   });
 
-  test("a view that aborts or cannot be called is refused with its reason", async () => {
+  test("rejects a view that aborts or cannot be called", async () => {
     const view = (name, functionArguments, typeArguments) =>
-      refusal(
+      rejection(
         session.aptos.viewJson({ payload: { function: name, functionArguments, typeArguments } }),
       );
     const entry = await view(
@@ -91,7 +90,7 @@ describe("views", { timeout: 120_000 }, () => {
       assert.equal(error.data.error_code, "invalid_input");
   });
 
-  test("every module with its interface is in the list of the account", async () => {
+  test("lists every module with its ABI", async () => {
     const modules = await session.aptos.getAccountModules({ accountAddress: "0x1" });
     const names = modules.map(({ abi }) => abi.name);
     assert.deepEqual(new Set(names).size, names.length, "each once");

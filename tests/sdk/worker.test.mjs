@@ -1,4 +1,4 @@
-// Many transactions of one account in order, sent by the TypeScript SDK's transaction worker.
+// Transactions of one account, sent in order by the TypeScript SDK's transaction worker.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -7,29 +7,27 @@ import { Account, TransactionWorkerEventsEnum } from "@aptos-labs/ts-sdk";
 import { Session } from "./session.mjs";
 
 const COUNT = 1_000;
-/** What the list of an account's transactions gives at once. */
+/** Transactions per page. */
 const PAGE = 100;
-/** How many pages are read at a time. */
-const PAGES_AT_ONCE = 5;
-/** Later than the last transaction is sent, even on a busy machine. Unit: s. */
+/** Maximum number of pages read concurrently. */
+const CONCURRENT_PAGES_MAX = 5;
+/** Seconds until transactions expire. Long, because the machine may be busy. */
 const EXPIRY_S = 170;
 
 describe("the transaction worker", { timeout: 180_000 }, () => {
   const session = Session.forSuite();
 
-  /** Every committed transaction of an account with a sequence number, by that number. */
+  /** Returns the committed transactions of an account by sequence number. */
   async function transactionsOf(accountAddress) {
     const starts = Array.from({ length: COUNT / PAGE }, (_, page) => page * PAGE);
     const all = [];
     while (starts.length > 0) {
-      const pages = starts
-        .splice(0, PAGES_AT_ONCE)
-        .map((offset) =>
-          session.aptos.getAccountTransactions({
-            accountAddress,
-            options: { offset, limit: PAGE },
-          }),
-        );
+      const pages = starts.splice(0, CONCURRENT_PAGES_MAX).map((offset) =>
+        session.aptos.getAccountTransactions({
+          accountAddress,
+          options: { offset, limit: PAGE },
+        }),
+      );
       all.push(...(await Promise.all(pages)).flat());
     }
     return all;
@@ -45,7 +43,7 @@ describe("the transaction worker", { timeout: 180_000 }, () => {
       worker.on(TransactionWorkerEventsEnum[event], ({ error }) => failures.push(error));
     }
     const finished = once(worker, TransactionWorkerEventsEnum.ExecutionFinish);
-    // Amounts tell the order in which the transactions were handed in.
+    // The amounts identify the order of submission.
     const data = Array.from({ length: COUNT }, (_, at) => ({
       function: "0x1::aptos_account::transfer",
       functionArguments: [recipient, at + 1],

@@ -126,7 +126,7 @@ impl MemoryChain {
                 assert_eq!(
                     after.expect("readable state"),
                     self.facts(&address),
-                    "after a write of {key:?}"
+                    "account facts after a write of {key:?}"
                 );
             }
         }

@@ -43,8 +43,8 @@ struct Module {
 pub(super) struct CrateModules {
     pub(super) files: Vec<PathBuf>,
     modules: Vec<Module>,
-    /// Index of the module that declares each `#[macro_export]` macro. Its path is that of the
-    /// root.
+    /// Index of the module that declares each `#[macro_export]` macro. The path of such a macro is
+    /// that of the root.
     exported_macros: BTreeMap<String, usize>,
 }
 

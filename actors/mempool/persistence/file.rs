@@ -36,12 +36,14 @@ pub(crate) const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
 /// full pool of the default capacity. The pool itself decides how many transactions it restores.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 
+/// The content of the file after its checksum.
 #[derive(Serialize, Deserialize)]
 struct SavedPool {
     chain_id: u8,
     transactions: Vec<SavedTransaction>,
 }
 
+/// A pending transaction in the file.
 #[derive(Serialize, Deserialize)]
 struct SavedTransaction {
     inserted_at_secs: u64,
@@ -108,6 +110,10 @@ fn write(directory: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Removes the temporary file, if it exists: a process that was killed may have left it unfinished.
+///
+/// # Errors
+///
+/// Returns the error of the file system if the file exists and cannot be removed.
 pub(super) fn remove_unfinished(directory: &Path) -> io::Result<()> {
     match fs::remove_file(directory.join(TEMPORARY_FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -215,6 +221,11 @@ pub(crate) fn decode_content(
 ///
 /// A running node removes the file after it has restored the content. Because of the sync, the next
 /// start does not restore the content again, even after a power failure.
+///
+/// # Errors
+///
+/// Returns the error of the file system if the file cannot be removed or the directory cannot be
+/// synced. In the second case, the file may be present again after a power failure.
 pub(super) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(directory.join(FILE_NAME)) {
         Ok(()) => File::open(directory)?.sync_all(),
@@ -225,6 +236,10 @@ pub(super) fn remove(directory: &Path) -> io::Result<()> {
 
 /// Renames a file that cannot be used, so that the next stop does not overwrite it and operators
 /// can inspect it. Returns the new path.
+///
+/// # Errors
+///
+/// Returns the error of the file system if the file cannot be renamed. It then keeps its name.
 pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
     let unused_path = directory.join(UNUSED_FILE_NAME);
     fs::rename(directory.join(FILE_NAME), &unused_path)?;

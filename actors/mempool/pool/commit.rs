@@ -47,7 +47,7 @@ impl Pool {
             }
             let status = ValidationStatus::from_code(discarded.status_code);
             match status.expect("execution refuses with statuses of this ledger") {
-                // The transaction ran too early: its predecessor was left out or rejected.
+                // The transaction ran too early: its predecessor was omitted or rejected.
                 ValidationStatus::SequenceNumberTooNew => {
                     not_executed
                         .entry(key.sender)

@@ -21,6 +21,7 @@ use std::collections::{HashSet, VecDeque};
 /// Number of occurrences of each kind of event.
 pub(super) type Counts = BTreeMap<String, usize>;
 
+/// A random sequence of operations on a pool, compared with its model.
 pub(super) struct History<'a> {
     random: Rng,
     pool: Pool,
@@ -31,7 +32,7 @@ pub(super) struct History<'a> {
     now_secs: u64,
     blocks: VecDeque<Vec<Arc<CheckedTransaction>>>,
     pub(super) height: u64,
-    /// Lowest nonce of new transactions. It rises now and then, because the ledger accepts each
+    /// Lowest nonce of new transactions. It rises occasionally, because the ledger accepts each
     /// nonce only once.
     nonce_base: u64,
     counts: &'a mut Counts,

@@ -2,7 +2,7 @@
 //!
 //! From the account's sequence number upward, transactions are first *taken* (a block that is not
 //! durable yet holds them), then *ready* (they follow without a gap), and *parked* above the first
-//! missing number. A block may leave out transactions that a later block's transactions follow.
+//! missing number. A block may omit transactions that a later block's transactions follow.
 //! Taken transactions are then between waiting ones. The waiting ones above them are not ready, but
 //! not parked either, because no number is missing.
 
@@ -147,7 +147,7 @@ impl SequenceQueue {
         entry.is_taken = true;
         let entry = entry.clone();
         self.next += 1;
-        // Transactions that other blocks have taken may follow if one before them was left out or
+        // Transactions that other blocks have taken may follow if one before them was omitted or
         // rejected.
         if self.next == self.ready_end && self.entries.get(self.next).is_some() {
             self.recompute_marks();
@@ -276,6 +276,7 @@ mod tests {
         }
     }
 
+    /// An operation on the queue. The argument is a sequence number.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Insert(u64),

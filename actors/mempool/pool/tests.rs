@@ -335,7 +335,7 @@ fn expires_at_the_earlier_of_own_expiration_and_time_to_live() {
     assert_eq!(pool.len(), 0);
     assert!(
         submit(&mut pool, draft(1, 0).expires_at(NOW)).is_err(),
-        "expired at submission"
+        "the pool rejects an expired transaction"
     );
 }
 

@@ -324,7 +324,7 @@ fn block_time_hardly_advances_while_the_clock_is_set_back() {
         assert_eq!(chain.observe(), ClockState::Behind);
         assert!(
             chain.newest_usecs - before_usecs < 10_000,
-            "microseconds per block"
+            "each block advances the time by microseconds"
         );
         assert_eq!(
             chain.now_usecs(),

@@ -13,7 +13,7 @@ use ledger_actors::{Filtered, RemovalReason, StorageUnavailable};
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 
-/// How a request names a transaction.
+/// The name of a transaction in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransactionName {
     /// Hash of the transaction.
@@ -101,7 +101,7 @@ pub enum ErrorKind {
     /// The transaction is neither pending nor committed.
     #[error("Transaction not found by {name}{}", words_after(.left.as_ref()))]
     TransactionNotFound {
-        /// How the request names it.
+        /// The name in the request.
         name: TransactionName,
         /// The reason for which the mempool removed it, while the removal log has it.
         left: Option<RemovalReason>,

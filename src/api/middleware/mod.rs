@@ -1,4 +1,4 @@
-//! What all routes have around their handlers.
+//! Middleware around the handlers of all routes.
 
 pub(crate) mod admission;
 pub(crate) mod compression;

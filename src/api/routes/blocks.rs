@@ -126,7 +126,7 @@ struct Reader {
     large_responses: LargeResponses,
 }
 
-/// Whether the response includes the transactions of the block.
+/// The query parameter that includes the transactions of the block in the response.
 pub(super) enum WithTransactions {}
 
 impl Parameter for WithTransactions {

@@ -1,6 +1,6 @@
 //! Processor time and memory of this process and of the node's.
 //!
-//! A figure of a node means little if the generator takes the processor from it, or cannot go any
+//! A figure of a node is misleading if the generator takes the processor from it, or cannot go any
 //! faster itself.
 
 use rustix::time::{ClockId, clock_gettime};

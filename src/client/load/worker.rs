@@ -40,7 +40,7 @@ pub(super) struct Worker {
 enum SubmitOutcome {
     /// The node accepted the transfer.
     Accepted,
-    /// The node rejected the transfer for good. The sequence number may be wrong.
+    /// The node rejected the transfer permanently. The sequence number may be wrong.
     Rejected,
     /// The run ended before the node accepted the transfer.
     RunOver,
@@ -124,7 +124,7 @@ impl Worker {
             .sign(run.plan(), account, account.next_protector)
     }
 
-    /// Sends the current request until the node accepts it or rejects it for good.
+    /// Sends the current request until the node accepts it or rejects it permanently.
     async fn submit(&mut self) -> SubmitOutcome {
         let mut pause = PAUSE_MIN;
         let mut was_unanswered = false;

@@ -123,7 +123,7 @@ mod tests {
 
     /// Returns after how many seconds, up to an hour, a response times out beside another one of
     /// which the client reads `other_bytes_per_sec`. With `is_read`, the client reads a byte of the
-    /// first one now and then.
+    /// first one occasionally.
     fn timeout_secs(other_bytes_per_sec: usize, is_read: bool) -> Option<u64> {
         let connection = Rc::new(ConnectionTimer::new(MAX));
         let mut stream = StreamTimer::new(Rc::clone(&connection));

@@ -192,7 +192,7 @@ impl BlockExecution<'_> {
         self.output_bytes >= self.chain.parameters().block_output_bytes_max
     }
 
-    /// Returns whether the remaining ordered transactions are left out.
+    /// Returns whether the remaining ordered transactions are omitted.
     ///
     /// Returns `false` until a user transaction has been executed after the metadata, whatever the
     /// limits, so that every block makes progress.

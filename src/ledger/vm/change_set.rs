@@ -71,6 +71,11 @@ impl<'a> ChangeSet<'a> {
     }
 
     /// Returns the value of `key`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if the gas
+    /// limit is exceeded.
     pub(crate) fn get(
         &mut self,
         meter: &mut GasMeter,
@@ -83,6 +88,11 @@ impl<'a> ChangeSet<'a> {
     }
 
     /// Writes the value of `key`; `None` removes it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if the gas
+    /// limit is exceeded. The value is then not written.
     pub(crate) fn put(
         &mut self,
         meter: &mut GasMeter,
@@ -120,6 +130,11 @@ impl<'a> ChangeSet<'a> {
     }
 
     /// Returns the member `tag` of the resource group of `address`, which has the slot `key`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or the group does not decode, and
+    /// [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub(crate) fn member(
         &mut self,
         meter: &mut GasMeter,
@@ -134,6 +149,11 @@ impl<'a> ChangeSet<'a> {
 
     /// Writes the member `tag` of the resource group of `address`, which has the slot `key`; `None`
     /// removes the member.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or the group does not decode, and
+    /// [`VmError::OutOfGas`] if the gas limit is exceeded. The member is then not written.
     pub(crate) fn put_member(
         &mut self,
         meter: &mut GasMeter,

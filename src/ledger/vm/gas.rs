@@ -240,12 +240,20 @@ impl GasMeter {
     }
 
     /// Charges for execution, in internal gas units.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub(crate) fn charge_execution(&mut self, internal: u64) -> Result<(), VmError> {
         self.execution = self.execution.saturating_add(internal);
         self.check_limit()
     }
 
     /// Charges for one access to a value. `bytes` is the size of its key and value.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub(crate) fn charge_access(&mut self, bytes: usize) -> Result<(), VmError> {
         self.charge_execution(
             cost::ACCESS.saturating_add((bytes as u64).saturating_mul(cost::ACCESS_PER_BYTE)),
@@ -253,6 +261,10 @@ impl GasMeter {
     }
 
     /// Charges for reading a slot with a value of `bytes` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub(crate) fn charge_read(&mut self, bytes: usize) -> Result<(), VmError> {
         let steps = (bytes as u64).div_ceil(READ_STEP_BYTES).max(1);
         self.charge_io(
@@ -265,6 +277,10 @@ impl GasMeter {
     ///
     /// The intrinsic charge pays for their slot, as it does for the account that holds a sequence
     /// number.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
     pub(crate) fn charge_nonces(&mut self, bytes: usize) -> Result<(), VmError> {
         let bytes = bytes as u64;
         self.charge_io(bytes.saturating_mul(READ_PER_BYTE + WRITE_PER_BYTE))?;

@@ -1,4 +1,4 @@
-//! What the commands that connect to a node share.
+//! Shared parts of the commands that connect to a node.
 
 use ledger_framework::new_chain;
 use ledger_types::{ChainIdentity, Parameters};

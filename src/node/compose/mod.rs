@@ -1,4 +1,4 @@
-//! How a configuration becomes a running node: settings -> genesis -> store -> actors -> listeners.
+//! The composition root of a node: settings -> genesis -> store -> actors -> listeners.
 
 mod admin_token;
 mod descriptors;

@@ -50,7 +50,7 @@ const LOG_LEVEL: &str = "log.level";
 
 /// Keys of the settings that protect the node, which [`check_removals`] checks.
 ///
-/// Those of TLS are not among them, because only a restart removes TLS.
+/// The settings of TLS are not among them, because only a restart removes TLS.
 const PROTECTIVE: [&str; 2] = [TOKEN_FILE, FILTER_RULES];
 
 /// The TOML form of a path that is not set.
@@ -151,6 +151,7 @@ async fn reload_on_each(mut next_signal: impl AsyncFnMut(), mut reload: impl Asy
     }
 }
 
+/// The settings that a node runs with, and the parts to which a reload applies changes.
 struct Reloader {
     options: ConfigOptions,
     /// Address of the running admin listener.

@@ -14,7 +14,7 @@ use std::error::Error;
 ///
 /// # Errors
 ///
-/// Returns the error of the operating system if it rejects the policy, which then stays as it is.
+/// Returns the error of the operating system if it rejects the policy, which is then unchanged.
 pub fn set_scheduling_policy(process_scheduling: &str) -> Result<(), Box<dyn Error>> {
     #[cfg(target_os = "linux")]
     if process_scheduling == "batch" {

@@ -123,7 +123,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
     })
 }
 
-/// What [`prepare`] returns.
+/// The result of [`prepare`].
 struct Prepared {
     genesis: ConfiguredGenesis,
     resources: ListenerResources,

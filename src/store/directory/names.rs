@@ -22,6 +22,10 @@ const LOST_AND_FOUND: &str = "lost+found";
 ///
 /// It holds the key of the digests. With the key, others could choose names whose digests fill one
 /// block of the indices.
+///
+/// # Errors
+///
+/// Returns the error of the operating system if the directory does not exist and cannot be created.
 pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -54,6 +58,11 @@ pub(super) fn check_names(directory: &Path) -> Result<(), StoreError> {
 /// Syncs the directory and those above it, because redb syncs only the content of its file.
 ///
 /// Every start does this: the process that created the names may have been killed before its sync.
+///
+/// # Errors
+///
+/// Returns the error of the operating system if a directory cannot be opened or synced. The names
+/// of the files may then not be durable.
 #[cfg(unix)]
 pub(super) fn sync_names(directory: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;

@@ -58,7 +58,7 @@ pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Ra
     };
     let all = bytes.len() / width;
     let start = partition(0, all, &|entry| entry < low);
-    // Few entries match as a rule. The search for the end so reads adjacent entries first, in steps
+    // Usually few entries match. The search for the end so reads adjacent entries first, in steps
     // that double.
     let mut step = 1;
     while start + step <= all && entry(start + step - 1) <= high {

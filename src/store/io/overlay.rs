@@ -158,6 +158,10 @@ impl FaultOverlay {
 }
 
 /// Reads from the disk with a few attempts. A file that is too short is not read again.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt, after which the content of `out` is undefined.
 pub(super) fn read_with_retry(
     backend: &impl StorageBackend,
     offset: u64,

@@ -55,12 +55,14 @@ pub(crate) fn empty_memtables() -> [Memtable; 4] {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatestView(Arc<SharedView>);
 
+/// The latest view, with the threads that wait for a newer one.
 #[derive(Debug, Default)]
 struct SharedView {
     state: Mutex<ViewState>,
     changed: Condvar,
 }
 
+/// The latest view, or the reason for the end of views.
 #[derive(Debug, Default)]
 struct ViewState {
     view: Option<Arc<ReadView>>,
@@ -155,6 +157,11 @@ impl ReadView {
     }
 
     /// Returns the decoded row of a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// the row is damaged.
     pub(crate) fn transaction_row(
         &self,
         version: u64,
@@ -165,6 +172,11 @@ impl ReadView {
     }
 
     /// Returns the block at a height.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// the row is damaged.
     pub(crate) fn block(&self, height: u64) -> Result<Option<BlockInfo>, StoreError> {
         let row = self.tables.blocks.get(height)?;
         row.map(|row| decode(row.value(), format_args!("block {height}")))
@@ -172,6 +184,11 @@ impl ReadView {
     }
 
     /// Returns the block that contains a version.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
     pub(crate) fn block_of_version(&self, version: u64) -> Result<Option<BlockInfo>, StoreError> {
         let Some(row) = self.tables.transactions.get(version)? else {
             return Ok(None);
@@ -192,6 +209,11 @@ impl ReadView {
     /// Returns the number after the last pruned event of a stream.
     ///
     /// Returns `None` if none of its events was pruned since pruning records this number.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// the entry is damaged.
     pub(crate) fn pruned_events_end(&self, stream: &EventKey) -> Result<Option<u64>, StoreError> {
         let digest = self.digest_key.stream_end(stream);
         let Some(payload) = self.index(Kind::PrunedState).newest_payload(&digest)? else {
@@ -202,6 +224,11 @@ impl ReadView {
     }
 
     /// Returns the value of `key` after `version`, which must be in the window.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::last_write`], and [`StoreError::Inconsistent`] if another key
+    /// has the same digest.
     pub(crate) fn state_value(
         &self,
         key: &StateKey,
@@ -218,6 +245,11 @@ impl ReadView {
 
     /// Returns the last write of the state key with this digest, up to and including `version`,
     /// which must be in the window.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// the row of the write is missing or damaged.
     pub(crate) fn last_write(
         &self,
         digest: &StateDigest,

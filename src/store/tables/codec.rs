@@ -9,11 +9,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
 /// Returns the BCS bytes of `value`.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the value has no BCS form.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
     bcs::to_bytes(value).map_err(no_form)
 }
 
 /// Replaces the content of `row` by the BCS bytes of `value`, so that one buffer serves many rows.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the value has no BCS form.
 pub(crate) fn encode_row<T: Serialize>(row: &mut Vec<u8>, value: &T) -> Result<(), StoreError> {
     row.clear();
     bcs::serialize_into(row, value).map_err(no_form)

@@ -79,6 +79,10 @@ pub(crate) fn replay_protector(
 }
 
 /// Replaces the content of `row` by the row of a transaction.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the transaction has no BCS form.
 pub(crate) fn encode_transaction(
     row: &mut Vec<u8>,
     height: u64,
@@ -95,6 +99,10 @@ pub(crate) fn encode_transaction(
 }
 
 /// Returns the row of a block.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the block has no BCS form.
 pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError> {
     encode(&BlockInfo::from(block))
 }

@@ -56,7 +56,11 @@ fn a_group_takes_one_sync_and_survives_any_crash() {
         // redb syncs its file once more when the file grows, which happens in large steps.
         let has_grown = usize::from(disk.len().unwrap() > length);
         growths += has_grown;
-        assert_eq!(disk.syncs() - syncs, 1 + has_grown, "of block {height}");
+        assert_eq!(
+            disk.syncs() - syncs,
+            1 + has_grown,
+            "number of syncs for block {height}"
+        );
         let info = workload.info(height, 0);
         assert_eq!(
             reader.snapshot().unwrap().ledger_info(),

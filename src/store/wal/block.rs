@@ -50,7 +50,7 @@ impl WalBlock {
     pub fn transaction(&self, index: usize) -> Option<WalTransaction<'_>> {
         let offsets = self.transactions.get(index)?;
         let part = |range: Range<usize>| self.record.get(range);
-        // The info names the hash, so the hash after the transaction is left out.
+        // The info names the hash, so the hash after the transaction is omitted.
         let info_begin = offsets.transaction_end + HashValue::LENGTH;
         Some(WalTransaction {
             transaction: part(offsets.begin..offsets.transaction_end)?,

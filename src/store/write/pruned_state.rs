@@ -126,6 +126,10 @@ impl PrunedStateBatch {
 
 /// Returns the first of `versions` whose writes bring the sum of their sizes above `bytes_max`, or
 /// the end of `versions`.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(super) fn end_within(
     writes: &PositionTable,
     versions: Range<u64>,

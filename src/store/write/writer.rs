@@ -292,6 +292,10 @@ impl StoreWriter {
     /// Runs a write, and poisons the writer if it fails.
     ///
     /// Readers that wait for a newer view then receive the same error.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `write`.
     pub(crate) fn poison_on_error<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, StoreError>,
@@ -308,7 +312,7 @@ impl StoreWriter {
 impl Drop for StoreWriter {
     fn drop(&mut self) {
         let closed = StoreError::Poisoned("the store is closed".to_owned());
-        // After a failure the files stay as they are: the next start recovers from the log.
+        // After a failure the files are not changed: the next start recovers from the log.
         if !self.is_wal_active || self.poison_cause.is_some() || std::thread::panicking() {
             self.latest_view.end(closed);
             return;

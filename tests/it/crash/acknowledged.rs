@@ -1,5 +1,5 @@
-//! What a node acknowledged to its clients. The next node on the same directory must have all of
-//! it.
+//! The data that a node has acknowledged to its clients. The next node on the same directory must
+//! have all of it.
 
 use crate::kit::HttpResponse;
 use ledger_crypto::HashValue;
@@ -60,7 +60,7 @@ impl Bounds {
     }
 }
 
-/// What the node acknowledged of one ledger since the last check.
+/// The data of one ledger that the node has acknowledged since the last check.
 #[derive(Debug, Default)]
 pub struct Acknowledged(Mutex<Acknowledgments>);
 

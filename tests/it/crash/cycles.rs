@@ -49,7 +49,7 @@ struct Ledger {
     history: History,
 }
 
-/// What a graceful stop saved for the next start.
+/// The transactions that a graceful stop has saved for the next start.
 #[derive(Debug, Default)]
 struct Saved {
     /// Transactions that wait for one that was not submitted.

@@ -107,7 +107,7 @@ fn check_rejected(response: &HttpResponse, cause: &str) {
     );
 }
 
-/// Checks that a node that cannot write serves reads as before, and names the cause in other
+/// Checks that a node that cannot write still serves reads, and names the cause in other
 /// responses.
 async fn check_reads_only(node: &TestNode, payer: &mut Payer, cause: &str) {
     let health = node.get("/v1/-/healthy").await;

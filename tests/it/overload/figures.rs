@@ -91,7 +91,7 @@ impl Figures<'_> {
         let overload = self.overload;
         assert!(
             overload.offered_per_second() >= 0.9 * FACTOR * self.peak_rate,
-            "offered too little"
+            "the offered load is below the intended one"
         );
         assert!(
             overload.committed_per_second() >= 0.8 * self.peak_rate,

@@ -115,7 +115,7 @@ fn listens_on_loopback_addresses_by_default() {
             "\"127.0.0.1:8081\"",
             "\"127.0.0.1:9101\""
         ],
-        "of api, graphql, faucet and admin: {printed}"
+        "default addresses of api, graphql, faucet and admin: {printed}"
     );
 }
 

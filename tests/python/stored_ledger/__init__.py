@@ -13,7 +13,7 @@
 | `hashes` | hashes of transactions, infos, blocks and accumulators |
 | `verify` | the checks that need no node |
 | `balances` | the state and its balances |
-| `node` | the comparison with the answers of a running node |
+| `node` | the comparison with the responses of a running node |
 
 `PYTHONPATH=tests/python python3 -m stored_ledger DIRECTORY` reads the copy of a directory.
 """

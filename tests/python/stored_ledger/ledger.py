@@ -34,7 +34,7 @@ class Transaction:
 
 @dataclass
 class Block:
-    """A block. `tip` is the end of the chain after it, which only the log has for each block."""
+    """A block. `tip` is the end of the chain after it; only the log has it for each block."""
 
     row: dict[str, Any]
     transactions: list[Transaction]

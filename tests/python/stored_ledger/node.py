@@ -1,4 +1,4 @@
-"""Comparison of a directory with the answers of a node that has the same ledger."""
+"""Comparison of a directory with the responses of a node that has the same ledger."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from .binary import require
 from .ledger import Block, Ledger, Transaction
 
 TIMEOUT_SECS = 30
-# Maximum number of transactions in an answer of the node.
+# Maximum number of transactions in a response.
 PAGE_MAX = 100
 
 
@@ -22,11 +22,11 @@ class NodeClient:
         self._api = api
 
     def get(self, path: str) -> Any:
-        """Returns the JSON answer to a path below `/v1`."""
+        """Returns the JSON response to a path below `/v1`."""
         return json.loads(self.read(path, "application/json"))
 
     def read(self, path: str, media_type: str) -> bytes:
-        """Returns the body of the answer to a path below `/v1` in a media type."""
+        """Returns the body of the response to a path below `/v1` in a media type."""
         request = Request(f"{self._api}/v1{path}", headers={"accept": media_type})
         with urlopen(request, timeout=TIMEOUT_SECS) as response:
             return response.read()
@@ -45,13 +45,13 @@ def compare(ledger: Ledger, node: NodeClient) -> None:
 
 
 def readable_blocks(ledger: Ledger) -> list[Block]:
-    """Returns the blocks that a node serves: the log may say that the oldest ones are pruned."""
+    """Returns the blocks that a node serves: the log may record that the oldest are pruned."""
     oldest = ledger.oldest_version
     return [block for block in ledger.blocks if block.row["first_version"] >= oldest]
 
 
 def compare_info(ledger: Ledger, info: dict[str, Any]) -> None:
-    """Compares both ends of the ledger with the answer about it."""
+    """Compares both ends of the ledger with the ledger info."""
     readable = readable_blocks(ledger)
     tip = readable[-1].tip or ledger.head["tip"]
     for name, expected in [
@@ -66,8 +66,8 @@ def compare_info(ledger: Ledger, info: dict[str, Any]) -> None:
         require(info[name] == expected, f"{name} is {expected}, and {info[name]} in the node")
 
 
-def compare_block(block: Block, answer: dict[str, Any]) -> None:
-    """Compares a block with the answer about it."""
+def compare_block(block: Block, response: dict[str, Any]) -> None:
+    """Compares a block with its response."""
     row = block.row
     for name, expected in [
         ("block_hash", f"0x{row['hash'].hex()}"),
@@ -75,15 +75,15 @@ def compare_block(block: Block, answer: dict[str, Any]) -> None:
         ("first_version", str(row["first_version"])),
         ("last_version", str(row["last_version"])),
     ]:
-        require(answer[name] == expected, f"block {block.height}: {name} in the node")
+        require(response[name] == expected, f"block {block.height}: {name} in the node")
 
 
 def compare_page(transactions: list[Transaction], node: NodeClient) -> None:
-    """Compares transactions with two answers: hashes in JSON, everything in BCS."""
+    """Compares transactions with two responses: hashes in JSON, everything in BCS."""
     path = f"/transactions?start={transactions[0].version}&limit={len(transactions)}"
-    answers = node.get(path)
-    require(len(answers) == len(transactions), f"{path}: {len(answers)} transactions")
-    for transaction, answer in zip(transactions, answers):
+    responses = node.get(path)
+    require(len(responses) == len(transactions), f"{path}: {len(responses)} transactions")
+    for transaction, response in zip(transactions, responses):
         info = transaction.info
         for name, expected in [
             ("version", str(transaction.version)),
@@ -94,13 +94,15 @@ def compare_page(transactions: list[Transaction], node: NodeClient) -> None:
             ("gas_used", str(info["gas_used"])),
             ("success", info["status"][0] == "Success"),
         ]:
-            require(answer[name] == expected, f"version {transaction.version}: {name} in the node")
+            require(
+                response[name] == expected, f"version {transaction.version}: {name} in the node"
+            )
     expected = encode_uleb(len(transactions)) + b"".join(map(on_chain_data, transactions))
     require(node.read(path, "application/x-bcs") == expected, f"{path} in BCS")
 
 
 def on_chain_data(transaction: Transaction) -> bytes:
-    """Returns a transaction in the form of an answer in BCS."""
+    """Returns a transaction in the form of a BCS response."""
     events, writes = transaction.events, transaction.writes
     return b"".join(
         [
@@ -118,7 +120,7 @@ def on_chain_data(transaction: Transaction) -> bytes:
 
 
 def compare_balance(balance: Balance, node: NodeClient) -> None:
-    """Compares a balance with the answer about it."""
+    """Compares a balance with its response."""
     path = f"/accounts/0x{balance.owner.hex()}/balance/{quote(balance.asset, safe='')}"
-    answer = node.get(path)
-    require(answer == balance.amount, f"{path} is {balance.amount}, and {answer} in the node")
+    response = node.get(path)
+    require(response == balance.amount, f"{path} is {balance.amount}, and {response} in the node")

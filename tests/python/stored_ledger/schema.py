@@ -1,5 +1,5 @@
-"""BCS schemas of everything that the store writes, in the order of the definitions in
-src/ledger/types and src/store."""
+"""BCS schemas of the store's values, in the order of the definitions in src/ledger/types and
+src/store."""
 
 from .bcs import (
     BOOL,

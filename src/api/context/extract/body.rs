@@ -326,7 +326,11 @@ mod tests {
             chunks(&lengths).inspect(move |_| seen.borrow_mut().push(observed.held_bytes()));
         let (_, body) = read_stream_with(observing, &budget, &lease).await.unwrap();
         assert_eq!(body.len(), LIMIT);
-        assert_eq!(*charged_bytes.borrow(), [0, 1, 5, 7], "before each chunk");
+        assert_eq!(
+            *charged_bytes.borrow(),
+            [0, 1, 5, 7],
+            "bytes charged before each chunk"
+        );
         assert_eq!((budget.held_bytes(), lease.bytes()), (LIMIT, LIMIT));
         drop(lease);
         assert_eq!(budget.held_bytes(), 0);

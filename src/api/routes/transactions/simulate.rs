@@ -38,7 +38,7 @@ use ledger_vm::Chain;
 use serde_json::{Value, json};
 use std::slice::from_ref;
 
-/// Whether the node sets the maximum gas amount.
+/// The query parameter with which the node sets the maximum gas amount.
 pub(crate) enum EstimateMaxGasAmount {}
 
 impl Parameter for EstimateMaxGasAmount {
@@ -50,7 +50,7 @@ impl Parameter for EstimateMaxGasAmount {
     const EXAMPLE: fn() -> Value = || json!(true);
 }
 
-/// Whether the node sets the gas unit price for normal priority.
+/// The query parameter with which the node sets the gas unit price for normal priority.
 pub(crate) enum EstimateGasPrice {}
 
 impl Parameter for EstimateGasPrice {
@@ -62,7 +62,7 @@ impl Parameter for EstimateGasPrice {
     const EXAMPLE: fn() -> Value = || json!(true);
 }
 
-/// Whether the node sets the gas unit price for high priority.
+/// The query parameter with which the node sets the gas unit price for high priority.
 pub(crate) enum EstimatePrioritizedGasPrice {}
 
 impl Parameter for EstimatePrioritizedGasPrice {

@@ -143,6 +143,10 @@ async fn accepted(
 ///
 /// A transaction waits for its check and for the mempool in queues that do not drop canceled
 /// entries. The lease of its body must therefore last until the work is complete.
+///
+/// # Errors
+///
+/// Returns the error of `work`.
 pub(crate) async fn run_to_completion<T: 'static>(
     work: impl Future<Output = Result<T, ApiError>> + 'static,
 ) -> Result<T, ApiError> {
@@ -192,6 +196,10 @@ const TYPE_ARGUMENTS_MAX: usize = 32;
 
 /// Rejects a call with more arguments than any function has. The mempool limits bytes, and an empty
 /// argument has one byte but takes 32 bytes of memory.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::InvalidInput`] for a call with too many arguments or type arguments.
 pub(crate) fn check_argument_count(call: &EntryFunction) -> Result<(), ErrorKind> {
     let given = [
         ("arguments", call.args.len(), ARGUMENTS_MAX),
@@ -235,6 +243,11 @@ pub(crate) fn check_call_size(signed: &SignedTransaction) -> Result<(), ErrorKin
 
 /// Checks that the mempool has capacity for a transaction, and then its signatures, in the queue of
 /// its connection.
+///
+/// # Errors
+///
+/// Returns the errors of [`NodeHandle::check_capacity`](ledger_actors::NodeHandle::check_capacity)
+/// and [`NodeHandle::check_signatures`](ledger_actors::NodeHandle::check_signatures).
 pub(crate) async fn check(
     cx: &RequestContext,
     signed: SignedTransaction,
@@ -244,6 +257,11 @@ pub(crate) async fn check(
 }
 
 /// Submits a checked transaction, and records the outcome for its connection.
+///
+/// # Errors
+///
+/// Returns the error in `checked`, or an error of
+/// [`NodeHandle::submit`](ledger_actors::NodeHandle::submit).
 pub(crate) async fn submit_checked(
     cx: &RequestContext,
     checked: Result<CheckedTransaction, SubmitError>,

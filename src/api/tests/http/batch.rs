@@ -1,6 +1,6 @@
 //! Several transactions in one request.
 
-use crate::kit::{Settings, TestApi, Transfer, ledger_headers, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, ledger_headers};
 use ledger_types::SignedTransaction;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn post(api: &TestApi, body: &Value) -> crate::kit::RawResponse {
     api.client.post_json(PATH, body, "application/json").await
 }
 
-/// As BCS, answered as `accept`.
+/// Posts a batch in BCS. `accept` is the media type of the response.
 async fn post_bcs(
     api: &TestApi,
     signed: &[SignedTransaction],
@@ -22,7 +22,7 @@ async fn post_bcs(
     api.client.send("POST", PATH, &headers, Some(&body)).await
 }
 
-/// A transfer with another's signature.
+/// Returns a transfer with a signature over another transaction.
 fn forged(api: &TestApi, number: u64) -> SignedTransaction {
     let mut signed = Transfer::new(1, number).sign(&api.chain);
     signed.raw.gas_unit_price += 1;
@@ -30,7 +30,7 @@ fn forged(api: &TestApi, number: u64) -> SignedTransaction {
 }
 
 #[actix_web::test]
-async fn all_of_an_account_are_taken_in_their_order() {
+async fn commits_a_batch_of_one_account_in_order() {
     let api = TestApi::start(Settings::default()).await;
     let transfers: Vec<_> = (0..10).map(|number| Transfer::new(0, number)).collect();
     let (first, second) = transfers.split_at(5);
@@ -38,17 +38,17 @@ async fn all_of_an_account_are_taken_in_their_order() {
         .iter()
         .map(|transfer| transfer.json(&api.chain))
         .collect();
-    let answer = post(&api, &json!(body)).await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
-    ledger_headers(&answer, "node");
-    assert_eq!(answer.json(), json!({ "transaction_failures": [] }));
+    let response = post(&api, &json!(body)).await;
+    assert_eq!(response.status, 202, "{}", response.text());
+    ledger_headers(&response, "node");
+    assert_eq!(response.json(), json!({ "transaction_failures": [] }));
     let signed: Vec<_> = second
         .iter()
         .map(|transfer| transfer.sign(&api.chain))
         .collect();
-    let answer = post_bcs(&api, &signed, "application/x-bcs").await;
+    let response = post_bcs(&api, &signed, "application/x-bcs").await;
     assert_eq!(
-        (answer.status, &answer.body[..]),
+        (response.status, &response.body[..]),
         (202, &[0][..]),
         "no failures"
     );
@@ -56,13 +56,13 @@ async fn all_of_an_account_are_taken_in_their_order() {
         let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
         assert_eq!(api.client.wait(&hash).await["success"], true);
     }
-    // Nothing is asked for, and nothing fails.
+    // An empty batch has no failures.
     assert_eq!(post(&api, &json!([])).await.status, 202);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
+async fn accepts_the_valid_transactions_of_a_batch_with_invalid_ones() {
     let api = TestApi::start(Settings::default()).await;
     let mut late = Transfer::new(0, 1);
     late.expiration_timestamp_secs = 1;
@@ -72,11 +72,11 @@ async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
         late.sign(&api.chain),
         Transfer::new(2, 0).sign(&api.chain),
     ];
-    let answer = post_bcs(&api, &signed, "application/json").await;
-    assert_eq!(answer.status, 206, "{}", answer.text());
-    let failures = answer.json()["transaction_failures"].clone();
-    let told: Vec<_> = failures.as_array().unwrap().iter().collect();
-    let told: Vec<_> = told
+    let response = post_bcs(&api, &signed, "application/json").await;
+    assert_eq!(response.status, 206, "{}", response.text());
+    let failures = response.json()["transaction_failures"].clone();
+    let errors: Vec<_> = failures.as_array().unwrap().iter().collect();
+    let errors: Vec<_> = errors
         .iter()
         .map(|failure| {
             let error = &failure["error"];
@@ -89,7 +89,7 @@ async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
         .collect();
     let vm_error = json!("vm_error");
     assert_eq!(
-        told,
+        errors,
         [
             (&json!(1), &vm_error, &json!(1)),
             (&json!(2), &vm_error, &json!(6))
@@ -100,23 +100,24 @@ async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
         assert_eq!(committed["success"], true, "{committed}");
     }
 
-    // The same in BCS: message, number of the error code, option of the status, place.
+    // In BCS: the message, the number of the error code, the optional status, the index.
     let again = [Transfer::new(2, 1).sign(&api.chain), forged(&api, 0)];
-    let answer = post_bcs(&api, &again, "application/x-bcs").await;
-    assert_eq!(answer.status, 206);
-    let (message, code, status, place): (String, u8, Option<u64>, u64) =
-        bcs::from_bytes(&answer.body[1..]).unwrap();
+    let response = post_bcs(&api, &again, "application/x-bcs").await;
+    assert_eq!(response.status, 206);
+    let (message, code, status, index): (String, u8, Option<u64>, u64) =
+        bcs::from_bytes(&response.body[1..]).unwrap();
     assert!(message.contains("INVALID_SIGNATURE"), "{message}");
-    // vm_error is number 14 in the interface's list, counted from 0.
-    assert_eq!((answer.body[0], code, status, place), (1, 14, Some(1), 1));
+    // `vm_error` is number 14 in the list of error codes, counted from 0.
+    assert_eq!((response.body[0], code, status, index), (1, 14, Some(1), 1));
 
-    // A call that does not fit is wrong by itself; JSON that is no transaction spoils the whole.
+    // A call that does not fit its function fails alone. JSON that is not a transaction fails the
+    // whole batch.
     let good = Transfer::new(3, 0).json(&api.chain);
     let mut unknown = good.clone();
     unknown["payload"]["function"] = json!("0x1::coin::nothing");
-    let answer = post(&api, &json!([unknown, good])).await;
-    assert_eq!(answer.status, 206, "{}", answer.text());
-    let failure = &answer.json()["transaction_failures"][0];
+    let response = post(&api, &json!([unknown, good])).await;
+    assert_eq!(response.status, 206, "{}", response.text());
+    let failure = &response.json()["transaction_failures"][0];
     assert_eq!(
         (
             &failure["transaction_index"],
@@ -128,19 +129,19 @@ async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
 }
 
 #[actix_web::test]
-async fn a_batch_of_which_nothing_is_taken_is_refused() {
+async fn rejects_batches_that_are_invalid_too_long_or_malformed() {
     let api = TestApi::start(Settings::default()).await;
     let forged = [forged(&api, 0), forged(&api, 1)];
-    let answer = post_bcs(&api, &forged, "application/json").await;
-    refused(&answer, (400, "invalid_input"), "all are forged");
+    let response = post_bcs(&api, &forged, "application/json").await;
+    assert_error(&response, (400, "invalid_input"), "all are forged");
     let words = "All transactions submitted were invalid";
-    assert!(answer.text().contains(words), "{}", answer.text());
+    assert!(response.text().contains(words), "{}", response.text());
     let eleven: Vec<_> = (0..11)
         .map(|number| Transfer::new(0, number).json(&api.chain))
         .collect();
-    let answer = post(&api, &json!(eleven)).await;
-    refused(&answer, (400, "invalid_input"), "eleven");
-    assert!(answer.text().contains("too many"), "{}", answer.text());
+    let response = post(&api, &json!(eleven)).await;
+    assert_error(&response, (400, "invalid_input"), "eleven");
+    assert!(response.text().contains("too many"), "{}", response.text());
     let sequence_number = api
         .client
         .get(&format!("/v1/accounts/{}", Transfer::new(0, 0).sender()))
@@ -148,23 +149,34 @@ async fn a_batch_of_which_nothing_is_taken_is_refused() {
     assert_eq!(
         sequence_number.json()["sequence_number"],
         "0",
-        "none of them was taken"
+        "none of them is accepted"
     );
-    for (body, what) in [(json!({}), "no list"), (json!([{}]), "no transaction")] {
-        refused(&post(&api, &body).await, (400, "web_framework_error"), what);
+    for (body, case) in [
+        (json!({}), "not a list"),
+        (json!([{}]), "not a transaction"),
+    ] {
+        assert_error(&post(&api, &body).await, (400, "web_framework_error"), case);
     }
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..])];
-    // A list of 2^32 - 1 transactions, of which none is there.
-    let lying = [0xff, 0xff, 0xff, 0xff, 0x0f];
-    let answer = api.client.send("POST", PATH, &headers, Some(&lying)).await;
-    refused(&answer, (400, "invalid_input"), "a length that lies");
+    // Declares a list of 2^32 - 1 transactions and has none.
+    let without_elements = [0xff, 0xff, 0xff, 0xff, 0x0f];
+    let response = api
+        .client
+        .send("POST", PATH, &headers, Some(&without_elements))
+        .await;
+    assert_error(
+        &response,
+        (400, "invalid_input"),
+        "a length without elements",
+    );
     api.stop().await;
 }
 
-/// A signer who does not sign is one byte, and takes a hundred in memory.
+/// Rejects such a body by its size, because an absent signature is one byte on the wire and a
+/// hundred in memory.
 #[actix_web::test]
-async fn what_is_larger_than_any_batch_is_not_decoded() {
+async fn does_not_decode_bodies_larger_than_any_batch() {
     let mut settings = Settings::default();
     settings.api.max_body_bytes = 1 << 20;
     let api = TestApi::start(settings).await;
@@ -175,9 +187,9 @@ async fn what_is_larger_than_any_batch_is_not_decoded() {
         (2, "has at most 655361 bytes"),
     ] {
         let body = vec![0; 10 * 65_536 + more];
-        let answer = api.client.send("POST", PATH, &headers, Some(&body)).await;
-        refused(&answer, (400, "invalid_input"), words);
-        assert!(answer.text().contains(words), "{}", answer.text());
+        let response = api.client.send("POST", PATH, &headers, Some(&body)).await;
+        assert_error(&response, (400, "invalid_input"), words);
+        assert!(response.text().contains(words), "{}", response.text());
     }
     api.stop().await;
 }

@@ -1,10 +1,10 @@
-//! Blocks by a version in them, and where transactions stand in their blocks.
+//! Blocks by version, and the index of a transaction in its block.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, ok_bcs, ok_json};
 use ledger_crypto::HashValue;
 use serde_json::{Value, json};
 
-/// A ledger of genesis and three blocks of three transactions each: versions 0 to 9.
+/// Starts a node with genesis and three blocks of three transactions each: versions 0 to 9.
 async fn three_blocks() -> TestApi {
     let api = TestApi::start(Settings::default()).await;
     for number in 0..3 {
@@ -14,23 +14,23 @@ async fn three_blocks() -> TestApi {
 }
 
 #[actix_web::test]
-async fn a_block_is_found_by_every_version_in_it() {
+async fn finds_a_block_by_every_version_in_it() {
     let api = three_blocks().await;
     for version in 0..=9u64 {
         let height = version.div_ceil(3);
         let of_version = format!("/v1/blocks/by_version/{version}?with_transactions=true");
         let of_height = format!("/v1/blocks/by_height/{height}?with_transactions=true");
         assert_eq!(
-            good(&api.client.get(&of_version).await),
-            good(&api.client.get(&of_height).await),
+            ok_json(&api.client.get(&of_version).await),
+            ok_json(&api.client.get(&of_height).await),
             "version {version}"
         );
         assert_eq!(
-            good_bcs(&api.client.get_bcs(&of_version).await),
-            good_bcs(&api.client.get_bcs(&of_height).await)
+            ok_bcs(&api.client.get_bcs(&of_version).await),
+            ok_bcs(&api.client.get_bcs(&of_height).await)
         );
     }
-    let bare = good(&api.client.get("/v1/blocks/by_version/4").await);
+    let bare = ok_json(&api.client.get("/v1/blocks/by_version/4").await);
     assert_eq!(
         (&bare["block_height"], bare.get("transactions")),
         (&json!("2"), None)
@@ -40,44 +40,44 @@ async fn a_block_is_found_by_every_version_in_it() {
         ("ten", (400, "web_framework_error")),
         ("1?with_transactions=yes", (400, "web_framework_error")),
     ] {
-        let answer = api
+        let response = api
             .client
             .get(&format!("/v1/blocks/by_version/{path}"))
             .await;
-        refused(&answer, expected, path);
+        assert_error(&response, expected, path);
     }
     api.stop().await;
 }
 
-/// Stored rows are copied into answers of BCS; listings decode them and write them again.
+/// Compares BCS responses, which copy stored rows, with a listing, which decodes and encodes them.
 #[actix_web::test]
-async fn what_was_stored_is_answered_in_bcs_as_it_would_be_written_anew() {
+async fn returns_stored_rows_in_bcs_as_if_encoded_again() {
     let mut api = three_blocks().await;
-    let newest = good(&api.client.get("/v1/transactions?limit=3").await);
-    let by_hash = |place: usize| {
+    let newest = ok_json(&api.client.get("/v1/transactions?limit=3").await);
+    let by_hash = |index: usize| {
         format!(
             "/v1/transactions/by_hash/{}",
-            newest[place]["hash"].as_str().unwrap()
+            newest[index]["hash"].as_str().unwrap()
         )
     };
     let mut from_memory = Vec::new();
-    for place in 0..3 {
-        from_memory.push(good_bcs(&api.client.get_bcs(&by_hash(place)).await).to_vec());
+    for index in 0..3 {
+        from_memory.push(ok_bcs(&api.client.get_bcs(&by_hash(index)).await).to_vec());
     }
-    // What is committed lately is answered from memory.
+    // Recent transactions are read from memory until a restart.
     api = api.restarted().await;
-    for (place, expected) in from_memory.iter().enumerate() {
-        let stored = api.client.get_bcs(&by_hash(place)).await;
-        assert!(good_bcs(&stored) == expected, "{place}");
+    for (index, expected) in from_memory.iter().enumerate() {
+        let stored = api.client.get_bcs(&by_hash(index)).await;
+        assert!(ok_bcs(&stored) == expected, "{index}");
     }
     for height in 0..=3u64 {
         let path = format!("/v1/blocks/by_height/{height}");
-        let shown = good(&api.client.get(&path).await);
-        let number = |name: &str| -> u64 { shown[name].as_str().unwrap().parse().unwrap() };
+        let block = ok_json(&api.client.get(&path).await);
+        let number = |name: &str| -> u64 { block[name].as_str().unwrap().parse().unwrap() };
         let (first, last) = (number("first_version"), number("last_version"));
         let head = (
             height,
-            shown["block_hash"]
+            block["block_hash"]
                 .as_str()
                 .unwrap()
                 .parse::<HashValue>()
@@ -85,21 +85,21 @@ async fn what_was_stored_is_answered_in_bcs_as_it_would_be_written_anew() {
         );
         let mut expected = bcs::to_bytes(&(head, number("block_timestamp"), first, last)).unwrap();
         let bare = api.client.get_bcs(&path).await;
-        assert_eq!(good_bcs(&bare), [&expected[..], &[0]].concat());
+        assert_eq!(ok_bcs(&bare), [&expected[..], &[0]].concat());
         let listing = format!("/v1/transactions?start={first}&limit={}", last + 1 - first);
         expected.push(1);
-        expected.extend(good_bcs(&api.client.get_bcs(&listing).await));
+        expected.extend(ok_bcs(&api.client.get_bcs(&listing).await));
         let whole = api
             .client
             .get_bcs(&format!("{path}?with_transactions=true"))
             .await;
-        assert!(good_bcs(&whole) == expected, "{height}");
+        assert!(ok_bcs(&whole) == expected, "{height}");
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn places_are_counted_from_the_first_transaction_of_the_block() {
+async fn counts_indices_from_the_first_transaction_of_a_block() {
     let api = three_blocks().await;
     let indices = |value: &Value| -> Vec<u64> {
         let all = value.as_array().unwrap().iter();
@@ -113,11 +113,11 @@ async fn places_are_counted_from_the_first_transaction_of_the_block() {
         );
         async move { client.get(&path).await }
     };
-    let all = indices(&good(&get("start_version=0").await));
+    let all = indices(&ok_json(&get("start_version=0").await));
     assert_eq!(all, [0, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
     for start in 0..=9usize {
         for limit in 1..=10usize {
-            let page = indices(&good(
+            let page = indices(&ok_json(
                 &get(&format!("start_version={start}&limit={limit}")).await,
             ));
             assert_eq!(
@@ -131,23 +131,23 @@ async fn places_are_counted_from_the_first_transaction_of_the_block() {
         .client
         .get_bcs("/v1/transactions/auxiliary_info?start_version=3&limit=2")
         .await;
-    // Two of variant 1, with the indices 2 and 0.
-    assert_eq!(good_bcs(&bcs), [2, 1, 2, 0, 0, 0, 1, 0, 0, 0, 0]);
+    // Two elements of variant 1, with the indices 2 and 0.
+    assert_eq!(ok_bcs(&bcs), [2, 1, 2, 0, 0, 0, 1, 0, 0, 0, 0]);
     for (query, expected) in [
         ("", (400, "web_framework_error")),
         ("start_version=10", (400, "invalid_input")),
         ("start_version=0&limit=0", (400, "invalid_input")),
         ("start_version=0&limit=70000", (400, "web_framework_error")),
     ] {
-        refused(&get(query).await, expected, query);
+        assert_error(&get(query).await, expected, query);
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn info_says_what_the_node_is() {
+async fn info_describes_the_node() {
     let api = TestApi::start(Settings::default()).await;
-    let info = good(&api.client.get("/v1/info").await);
+    let info = ok_json(&api.client.get("/v1/info").await);
     assert_eq!(
         info,
         json!({

@@ -1,13 +1,14 @@
-//! What a browser asks before it lets a page of another origin read an answer.
+//! CORS: the preflight requests of a browser, and the headers that let a page of another origin
+//! read a response.
 
-use crate::kit::{Settings, TestApi, Transfer, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error};
 
 const ORIGIN: (&str, &str) = ("origin", "https://wallet.example");
 
 #[actix_web::test]
-async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
+async fn lets_a_page_of_another_origin_submit_and_read_all_headers() {
     let api = TestApi::start(Settings::default()).await;
-    let question = [
+    let preflight = [
         ORIGIN,
         ("access-control-request-method", "POST"),
         (
@@ -15,20 +16,20 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
             "content-type,x-aptos-client",
         ),
     ];
-    let answer = api
+    let response = api
         .client
-        .send("OPTIONS", "/v1/transactions", &question, None)
+        .send("OPTIONS", "/v1/transactions", &preflight, None)
         .await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.headers["access-control-allow-origin"], ORIGIN.1);
-    assert_eq!(answer.headers["access-control-allow-credentials"], "true");
+    assert_eq!(response.status, 200, "{}", response.text());
+    assert_eq!(response.headers["access-control-allow-origin"], ORIGIN.1);
+    assert_eq!(response.headers["access-control-allow-credentials"], "true");
     assert_eq!(
-        answer.headers["access-control-allow-headers"],
+        response.headers["access-control-allow-headers"],
         "content-type,x-aptos-client"
     );
-    let methods = &answer.headers["access-control-allow-methods"];
+    let methods = &response.headers["access-control-allow-methods"];
     assert_eq!(methods, "GET, HEAD, POST");
-    assert_eq!(answer.headers["access-control-max-age"], "3600");
+    assert_eq!(response.headers["access-control-max-age"], "3600");
 
     let body = serde_json::to_vec(&Transfer::new(0, 0).json(&api.chain)).unwrap();
     let headers = [ORIGIN, ("content-type", "application/json")];
@@ -54,12 +55,12 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
     ] {
         assert!(exposed.contains(&name), "{name} is not in {exposed:?}");
     }
-    // An error can be read as well.
+    // The page can read errors too.
     let missing = api
         .client
         .send("GET", "/v1/blocks/by_height/99", &[ORIGIN], None)
         .await;
-    refused(
+    assert_error(
         &missing,
         (404, "block_not_found"),
         "a block above the newest",
@@ -69,14 +70,20 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
 }
 
 #[actix_web::test]
-async fn other_methods_are_not_for_pages_and_programs_see_no_such_headers() {
+async fn rejects_a_preflight_request_for_an_unsupported_method() {
     let api = TestApi::start(Settings::default()).await;
-    let question = [ORIGIN, ("access-control-request-method", "DELETE")];
-    let answer = api
+    let preflight = [ORIGIN, ("access-control-request-method", "DELETE")];
+    let response = api
         .client
-        .send("OPTIONS", "/v1/transactions", &question, None)
+        .send("OPTIONS", "/v1/transactions", &preflight, None)
         .await;
-    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert_eq!(response.status, 400, "{}", response.text());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn sends_cors_headers_only_to_requests_with_an_origin() {
+    let api = TestApi::start(Settings::default()).await;
     let plain = api.client.get("/v1").await;
     let names: Vec<_> = plain
         .headers
@@ -84,70 +91,71 @@ async fn other_methods_are_not_for_pages_and_programs_see_no_such_headers() {
         .filter(|name| name.starts_with("access-control"))
         .collect();
     assert_eq!(names, Vec::<&String>::new());
-    // OPTIONS that no browser asks is a method like others.
-    let answer = api.client.send("OPTIONS", "/v1", &[], None).await;
-    refused(&answer, (405, "web_framework_error"), "OPTIONS");
+    // OPTIONS without the headers of a preflight request is a method like any other.
+    let response = api.client.send("OPTIONS", "/v1", &[], None).await;
+    assert_error(&response, (405, "web_framework_error"), "OPTIONS");
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_page_may_ask_of_every_route_with_the_headers_of_the_sdks() {
+async fn accepts_preflights_of_every_route_with_the_headers_of_the_sdks() {
     let api = TestApi::start(Settings::default()).await;
     let document = ledger_api::openapi_document(api.chain.vendor());
-    let mut asked = 0;
+    let mut count = 0;
     for (template, methods) in document["paths"].as_object().unwrap() {
         let path = format!("/v1{}", template.replace(['{', '}'], ""));
         for method in methods.as_object().unwrap().keys() {
             let method = method.to_uppercase();
-            let headers = "content-type,x-node-client,x-aptos-client,x-aptos-typescript-sdk-origin-method,traceparent";
-            let question = [
+            let headers = "content-type,x-node-client,x-aptos-client,\
+                           x-aptos-typescript-sdk-origin-method,traceparent";
+            let preflight = [
                 ORIGIN,
                 ("access-control-request-method", &method[..]),
                 ("access-control-request-headers", headers),
             ];
-            let answer = api.client.send("OPTIONS", &path, &question, None).await;
-            assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text());
-            assert_eq!(answer.headers["access-control-allow-origin"], ORIGIN.1);
-            let allowed = &answer.headers["access-control-allow-headers"];
+            let response = api.client.send("OPTIONS", &path, &preflight, None).await;
+            assert_eq!(response.status, 200, "{method} {path}: {}", response.text());
+            assert_eq!(response.headers["access-control-allow-origin"], ORIGIN.1);
+            let allowed = &response.headers["access-control-allow-headers"];
             for name in headers.split(',') {
                 assert!(
                     allowed.contains(name),
                     "{method} {path}: {name} is not in {allowed}"
                 );
             }
-            assert!(answer.headers["access-control-allow-methods"].contains(&method));
-            asked += 1;
+            assert!(response.headers["access-control-allow-methods"].contains(&method));
+            count += 1;
         }
     }
-    assert!(asked > 25, "{asked} routes");
+    assert!(count > 25, "{count} routes");
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_page_can_read_that_there_is_no_such_route() {
+async fn lets_a_page_read_the_404_of_an_unknown_route() {
     let api = TestApi::start(Settings::default()).await;
-    let question = [ORIGIN, ("access-control-request-method", "GET")];
-    let answer = api
+    let preflight = [ORIGIN, ("access-control-request-method", "GET")];
+    let response = api
         .client
-        .send("OPTIONS", "/v1/no/such/route", &question, None)
+        .send("OPTIONS", "/v1/no/such/route", &preflight, None)
         .await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let answer = api
+    assert_eq!(response.status, 200, "{}", response.text());
+    let response = api
         .client
         .send("GET", "/v1/no/such/route", &[ORIGIN], None)
         .await;
-    refused(&answer, (404, "web_framework_error"), "an unknown route");
-    assert_eq!(answer.headers["access-control-allow-origin"], ORIGIN.1);
-    let vary = answer.headers["vary"].to_ascii_lowercase();
+    assert_error(&response, (404, "web_framework_error"), "an unknown route");
+    assert_eq!(response.headers["access-control-allow-origin"], ORIGIN.1);
+    let vary = response.headers["vary"].to_ascii_lowercase();
     assert!(vary.contains("origin"), "{vary}");
-    let answer = api
+    let response = api
         .client
         .send("OPTIONS", "/v1/no/such/route", &[], None)
         .await;
-    refused(
-        &answer,
+    assert_error(
+        &response,
         (404, "web_framework_error"),
-        "no question of a browser",
+        "not a preflight request",
     );
     api.stop().await;
 }
@@ -174,22 +182,27 @@ async fn names_the_request_headers_that_each_response_depends_on() {
     ];
     for (method, path, status, depends_on_accept) in rows {
         for headers in [&[][..], &[ORIGIN]] {
-            let answer = api.client.send(method, path, headers, None).await;
-            assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
+            let response = api.client.send(method, path, headers, None).await;
+            assert_eq!(
+                response.status,
+                status,
+                "{method} {path}: {}",
+                response.text()
+            );
             let expected = match (depends_on_accept, headers.is_empty()) {
                 (true, true) => "accept, origin".to_owned(),
                 (true, false) => format!("{PAGE}, accept"),
                 (false, true) => "origin".to_owned(),
                 (false, false) => PAGE.to_owned(),
             };
-            let found = answer.headers["vary"].to_ascii_lowercase();
-            assert_eq!(found, expected, "{method} {path} {headers:?}");
+            let vary = response.headers["vary"].to_ascii_lowercase();
+            assert_eq!(vary, expected, "{method} {path} {headers:?}");
         }
     }
     // With BCS turned off, this status is the response to one form only.
     let bcs = [("accept", "application/x-bcs")];
-    let answer = api.client.send("GET", "/v1", &bcs, None).await;
-    refused(&answer, (403, "api_disabled"), "BCS is turned off");
-    assert_eq!(answer.headers["vary"], "accept, origin");
+    let response = api.client.send("GET", "/v1", &bcs, None).await;
+    assert_error(&response, (403, "api_disabled"), "BCS is turned off");
+    assert_eq!(response.headers["vary"], "accept, origin");
     api.stop().await;
 }

@@ -1,6 +1,6 @@
-//! The interface of a node whose clock is wrong.
+//! Responses of a node with a wrong clock.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, ledger_headers, ok_bcs, ok_json};
 use ledger_actors::{Clock, ClockReading};
 use serde_json::json;
 use std::{
@@ -13,10 +13,10 @@ use std::{
 
 const YEAR_USECS: u64 = 365 * 86_400 * 1_000_000;
 
-/// How long a test waits for what the mempool's timer of a second brings.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum wait for an effect of the mempool's timer, which fires every second.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The clock of the system, and how far its wall clock is set ahead.
+/// Returns a clock based on the system's, and the offset of its wall clock in microseconds.
 fn ahead_clock() -> (Clock, Arc<AtomicU64>) {
     let ahead_usecs = Arc::new(AtomicU64::new(0));
     let (system, ahead) = (Clock::default(), Arc::clone(&ahead_usecs));
@@ -31,7 +31,7 @@ fn ahead_clock() -> (Clock, Arc<AtomicU64>) {
 }
 
 #[actix_web::test]
-async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
+async fn responds_503_to_submissions_only_if_the_clock_is_implausible_at_start() {
     let (clock, ahead_usecs) = ahead_clock();
     let api = TestApi::start(Settings {
         clock,
@@ -43,23 +43,23 @@ async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
     ahead_usecs.store(YEAR_USECS, SeqCst);
     let api = api.restarted().await;
     let second = Transfer::new(0, 1);
-    let answer = api.client.submit_bcs(&second.sign(&api.chain)).await;
-    refused(&answer, (503, "internal_error"), "not believed");
-    assert_eq!(answer.headers["retry-after"], "10");
+    let response = api.client.submit_bcs(&second.sign(&api.chain)).await;
+    assert_error(&response, (503, "internal_error"), "an implausible clock");
+    assert_eq!(response.headers["retry-after"], "10");
     for part in [
         "the system clock reads",
         "sequencer.clock_confirmed_until_secs=",
     ] {
-        assert!(answer.text().contains(part), "{}", answer.text());
+        assert!(response.text().contains(part), "{}", response.text());
     }
     let health = api.client.get("/v1/-/healthy").await;
-    refused(&health, (503, "health_check_failed"), "health");
+    assert_error(&health, (503, "health_check_failed"), "health");
     assert!(
         health.text().contains("the system clock reads"),
         "{}",
         health.text()
     );
-    let account = good(
+    let account = ok_json(
         &api.client
             .get(&format!("/v1/accounts/{}", first.sender()))
             .await,
@@ -72,7 +72,7 @@ async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, continued)
+    tokio::time::timeout(TIMEOUT, continued)
         .await
         .expect("the node continues");
     assert_eq!(api.commit(&second).await["success"], true);
@@ -80,7 +80,7 @@ async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
 }
 
 #[actix_web::test]
-async fn a_year_ahead_while_running_is_told_and_changes_nothing() {
+async fn reports_and_ignores_a_clock_jump_while_running() {
     let (clock, ahead_usecs) = ahead_clock();
     let api = TestApi::start(Settings {
         clock,
@@ -97,18 +97,18 @@ async fn a_year_ahead_while_running_is_told_and_changes_nothing() {
         block_usecs <= Clock::default().now_usecs() + 5_000_000,
         "{block_usecs}"
     );
-    let words = good(&health)["clock"].as_str().unwrap().to_owned();
+    let words = ok_json(&health)["clock"].as_str().unwrap().to_owned();
     assert!(words.contains("sequencer.clock_jump_max_secs"), "{words}");
     let bcs = api.client.get_bcs("/v1/-/healthy").await;
     let message_bytes = 1 + "node-node:ok".len();
     assert_eq!(
-        good_bcs(&bcs).len(),
+        ok_bcs(&bcs).len(),
         message_bytes,
         "BCS has the message only"
     );
     ahead_usecs.store(0, SeqCst);
     api.commit(&Transfer::new(0, 2)).await;
-    let health = good(&api.client.get("/v1/-/healthy").await);
+    let health = ok_json(&api.client.get("/v1/-/healthy").await);
     assert_eq!(health, json!({ "message": "node-node:ok" }));
     api.stop().await;
 }

@@ -1,4 +1,4 @@
-//! Answers in the coding that the client takes: which, and that nothing else changes.
+//! Content coding of responses: it is one that the client accepts, and nothing else changes.
 
 use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
@@ -12,12 +12,12 @@ use ledger_api::configure;
 use serde_json::json;
 use std::io::Read as _;
 
-/// An answer of more than 8 KB.
+/// Path of a response of more than 8 KiB.
 const LARGE: &str = "/v1/accounts/0x1/modules?limit=20";
-/// What browsers send.
+/// `Accept-Encoding` as browsers send it.
 const BROWSER: &str = "gzip, deflate, br, zstd";
 
-/// A GET with these headers.
+/// Returns a GET request with these headers.
 fn get(path: &str, headers: &[(&str, &str)]) -> TestRequest {
     let request = TestRequest::get().uri(path);
     headers
@@ -25,8 +25,8 @@ fn get(path: &str, headers: &[(&str, &str)]) -> TestRequest {
         .fold(request, |request, header| request.append_header(*header))
 }
 
-fn header_of<B>(answer: &ServiceResponse<B>, name: header::HeaderName) -> Option<&str> {
-    Some(answer.headers().get(name)?.to_str().unwrap())
+fn header_of<B>(response: &ServiceResponse<B>, name: header::HeaderName) -> Option<&str> {
+    Some(response.headers().get(name)?.to_str().unwrap())
 }
 
 fn decoded(coding: Option<&str>, body: &[u8]) -> Vec<u8> {
@@ -38,15 +38,15 @@ fn decoded(coding: Option<&str>, body: &[u8]) -> Vec<u8> {
             .read_to_end(&mut plain),
         Some("br") => brotli::Decompressor::new(body, 4096).read_to_end(&mut plain),
         Some("gzip") => flate2::read::GzDecoder::new(body).read_to_end(&mut plain),
-        Some(other) => panic!("{other} was not asked for"),
+        Some(other) => panic!("{other} was not requested"),
     }
     .unwrap();
     plain
 }
 
 #[actix_web::test]
-async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
-    // The genesis transaction writes them all.
+async fn encodes_a_large_response_in_the_accepted_coding() {
+    // The genesis transaction writes all accounts, which makes its response large.
     let settings = Settings {
         more_accounts: 300,
         ..Settings::default()
@@ -74,47 +74,47 @@ async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
             ("\u{fc}", None),
         ];
         for (accepted, coding) in rows {
-            let what = format!("{path}, {accept}, {accepted}");
-            let answer = call_service(
+            let case = format!("{path}, {accept}, {accepted}");
+            let response = call_service(
                 &app,
                 get(path, &[("accept", accept), ("accept-encoding", accepted)]).to_request(),
             )
             .await;
-            assert_eq!(answer.status(), StatusCode::OK, "{what}");
+            assert_eq!(response.status(), StatusCode::OK, "{case}");
             assert_eq!(
-                header_of(&answer, header::CONTENT_ENCODING),
+                header_of(&response, header::CONTENT_ENCODING),
                 coding,
-                "{what}"
+                "{case}"
             );
             assert_eq!(
-                header_of(&answer, header::VARY),
+                header_of(&response, header::VARY),
                 Some("accept-encoding, accept, origin"),
-                "{what}"
+                "{case}"
             );
             assert_eq!(
-                header_of(&answer, header::CONTENT_TYPE),
+                header_of(&response, header::CONTENT_TYPE),
                 Some(accept),
-                "{what}"
+                "{case}"
             );
             assert!(
-                answer.headers().contains_key("x-node-ledger-version"),
-                "{what}"
+                response.headers().contains_key("x-node-ledger-version"),
+                "{case}"
             );
-            let body = to_bytes(answer.into_body()).await.unwrap();
+            let body = to_bytes(response.into_body()).await.unwrap();
             assert_eq!(
                 coding.is_some(),
                 body.len() < plain.len() / 2,
-                "{what}: {} bytes",
+                "{case}: {} bytes",
                 body.len()
             );
-            assert_eq!(decoded(coding, &body), plain, "{what}");
+            assert_eq!(decoded(coding, &body), plain, "{case}");
         }
     }
     api.stop().await;
 }
 
-/// A cache that stores the plain body for a client without `Accept-Encoding` must not give it to a
-/// client that would get another body, and the other way round.
+/// Prevents a cache that stores the plain body for a client without `Accept-Encoding` from giving
+/// it to a client that would get another body, and vice versa.
 #[actix_web::test]
 async fn varies_on_accept_encoding_whether_or_not_the_request_has_it() {
     let api = TestApi::start(Settings::default()).await;
@@ -126,9 +126,9 @@ async fn varies_on_accept_encoding_whether_or_not_the_request_has_it() {
             &[("accept-encoding", "identity")],
             &[("accept-encoding", BROWSER)],
         ] {
-            let answer = call_service(&app, get(path, headers).to_request()).await;
-            assert_eq!(answer.status(), StatusCode::OK, "{path}, {headers:?}");
-            let values: Vec<_> = answer
+            let response = call_service(&app, get(path, headers).to_request()).await;
+            assert_eq!(response.status(), StatusCode::OK, "{path}, {headers:?}");
+            let values: Vec<_> = response
                 .headers()
                 .get_all(header::VARY)
                 .map(|value| value.to_str().unwrap())
@@ -138,7 +138,7 @@ async fn varies_on_accept_encoding_whether_or_not_the_request_has_it() {
                 .flat_map(|value| value.split(','))
                 .any(|name| name.trim().eq_ignore_ascii_case("accept-encoding"));
             assert!(varies, "{path}, {headers:?}: {values:?}");
-            let is_large = to_bytes(answer.into_body()).await.unwrap().len() > 1024;
+            let is_large = to_bytes(response.into_body()).await.unwrap().len() > 1024;
             assert!(is_large, "{path}, {headers:?}");
         }
     }
@@ -153,9 +153,9 @@ async fn names_every_reason_to_vary_once_to_a_web_page() {
         ("origin", "https://wallet.example"),
         ("accept-encoding", BROWSER),
     ];
-    let answer = call_service(&app, get(LARGE, &headers).to_request()).await;
-    assert_eq!(header_of(&answer, header::CONTENT_ENCODING), Some("zstd"));
-    let vary = header_of(&answer, header::VARY)
+    let response = call_service(&app, get(LARGE, &headers).to_request()).await;
+    assert_eq!(header_of(&response, header::CONTENT_ENCODING), Some("zstd"));
+    let vary = header_of(&response, header::VARY)
         .unwrap()
         .to_ascii_lowercase();
     let mut names: Vec<_> = vary.split(", ").collect();
@@ -172,7 +172,7 @@ async fn names_every_reason_to_vary_once_to_a_web_page() {
 }
 
 #[actix_web::test]
-async fn small_answers_and_those_to_submissions_come_as_they_are() {
+async fn does_not_encode_small_responses_or_responses_to_submissions() {
     let api = TestApi::start(Settings::default()).await;
     let committed = api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
@@ -184,14 +184,18 @@ async fn small_answers_and_those_to_submissions_come_as_they_are() {
         format!("/v1/transactions/wait_by_hash/{hash}"),
         "/v1/blocks/by_height/99".to_owned(),
     ] {
-        let answer = call_service(
+        let response = call_service(
             &app,
             get(&path, &[("accept-encoding", BROWSER)]).to_request(),
         )
         .await;
-        assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None, "{path}");
         assert_eq!(
-            header_of(&answer, header::VARY),
+            header_of(&response, header::CONTENT_ENCODING),
+            None,
+            "{path}"
+        );
+        assert_eq!(
+            header_of(&response, header::VARY),
             Some("accept, origin"),
             "{path}"
         );
@@ -203,31 +207,31 @@ async fn small_answers_and_those_to_submissions_come_as_they_are() {
         .insert_header(("content-type", api.client.signed_transaction_type()))
         .insert_header(("accept-encoding", BROWSER))
         .set_payload(bcs::to_bytes(&large).unwrap());
-    let answer = call_service(&app, request.to_request()).await;
-    assert_eq!(answer.status(), StatusCode::ACCEPTED);
-    assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None);
-    assert!(to_bytes(answer.into_body()).await.unwrap().len() > 8 * 1024);
+    let response = call_service(&app, request.to_request()).await;
+    assert_eq!(response.status(), StatusCode::ACCEPTED);
+    assert_eq!(header_of(&response, header::CONTENT_ENCODING), None);
+    assert!(to_bytes(response.into_body()).await.unwrap().len() > 8 * 1024);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn nothing_is_compressed_where_it_is_off() {
+async fn does_not_compress_if_compression_is_disabled() {
     let mut settings = Settings::default();
     settings.api.compression_enabled = false;
     let api = TestApi::start(settings).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let answer = call_service(
+    let response = call_service(
         &app,
         get(LARGE, &[("accept-encoding", BROWSER)]).to_request(),
     )
     .await;
-    assert_eq!(header_of(&answer, header::CONTENT_ENCODING), None);
-    assert_eq!(header_of(&answer, header::VARY), Some("accept, origin"));
+    assert_eq!(header_of(&response, header::CONTENT_ENCODING), None);
+    assert_eq!(header_of(&response, header::VARY), Some("accept, origin"));
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_compressed_answer_that_is_not_read_keeps_its_place() {
+async fn holds_a_permit_until_a_compressed_response_is_read() {
     let mut settings = Settings::default();
     settings.api.max_in_flight = 1;
     let api = TestApi::start(settings).await;
@@ -238,8 +242,8 @@ async fn a_compressed_answer_that_is_not_read_keeps_its_place() {
     )
     .await;
     assert_eq!(header_of(&unread, header::CONTENT_ENCODING), Some("zstd"));
-    let refused = call_service(&app, get("/v1", &[]).to_request()).await;
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let rejected = call_service(&app, get("/v1", &[]).to_request()).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
     drop(unread);
     assert_eq!(
         call_service(&app, get("/v1", &[]).to_request())

@@ -1,14 +1,15 @@
 //! Body and headers of a response under commits at every point of its request.
 //!
-//! Two kinds of seams let a test run a commit in the middle of a request without a race: the node's
-//! clock, which a read asks before and after its query, and the suspensions of the request's future.
-//! The request runs on the thread of the test. At one of its seams the thread blocks until another
-//! thread has committed a block; the next run commits at the next seam, until none is left.
+//! Two kinds of seams let a test run a commit in the middle of a request without a race: the
+//! node's clock, which a read consults before and after its query, and the suspensions of the
+//! request's future. The request runs on the thread of the test. At one of its seams the thread
+//! blocks until another thread has committed a block. The next run commits at the next seam, until
+//! none is left.
 //!
 //! A future is not suspended if an actor replies before it is polled. Such a request is sent again
 //! until it has the seam.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, ledger_headers};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers, ok_json};
 use actix_http::Request;
 use actix_web::{
     App,
@@ -37,7 +38,8 @@ use std::{
 
 const JSON: &str = "application/json";
 const BCS: &str = "application/x-bcs";
-/// Longer than the reads of a thread are left to the readers after a slow one.
+/// Duration of a slow read, in microseconds. It exceeds the time for which a thread leaves its
+/// reads to the reader threads after one.
 const SLOW_USECS: u64 = 2_000_000;
 /// Maximum number of times that a request is sent until it has the seam for the commit.
 const TRIES_MAX: usize = 10_000;
@@ -46,7 +48,7 @@ const TRIES_MAX: usize = 10_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seam {
     ClockReading,
-    /// The future was suspended, and what it waited for has happened.
+    /// The future was suspended and then woken.
     Suspension,
 }
 
@@ -70,7 +72,7 @@ struct Case<'a> {
     commit_at: usize,
     /// Transaction to submit.
     transaction: &'a SignedTransaction,
-    /// Hash of the transaction whose commit ends the block at the seam.
+    /// Hash of the transaction that the thread waits for at the seam.
     awaited: HashValue,
 }
 
@@ -91,7 +93,7 @@ struct Seams {
 }
 
 impl Seams {
-    /// Seams of requests on this thread.
+    /// Creates the seams of requests on this thread.
     fn new() -> Arc<Self> {
         Arc::new(Self {
             request_thread: thread::current().id(),
@@ -114,7 +116,7 @@ impl Seams {
         })
     }
 
-    /// Commits here if it is the turn of this seam.
+    /// Passes a seam, and runs the commit if this seam is the chosen one.
     fn pass(&self, seam: Seam) {
         let commit = {
             let mut run = self.run.lock().unwrap();
@@ -142,7 +144,7 @@ impl Wake for Woken {
     }
 }
 
-/// A node, and the seams of requests that the test's thread answers.
+/// A node, and the seams of the requests that run on the test's thread.
 struct Fixture {
     api: TestApi,
     seams: Arc<Seams>,
@@ -155,7 +157,7 @@ impl Fixture {
             clock: seams.clock(),
             ..Settings::default()
         };
-        // Time is paused while a request waits, so that it ends as soon as nothing else happens.
+        // Time is paused during a wait, so the wait times out as soon as the runtime is idle.
         settings.node.wait = WaitConfig {
             timeout_ms: 600_000,
             ..WaitConfig::default()
@@ -164,8 +166,8 @@ impl Fixture {
         Self { api, seams }
     }
 
-    /// Moves the time of the request's thread past the pause after a slow read, and sets how far each
-    /// reading moves it. Elapsed time never goes back, so that the times of tries add up.
+    /// Moves the time of the request's thread past the pause after a slow read, and sets how far
+    /// each reading moves it. The time never decreases, so the times of tries add up.
     fn set_clock(&self, step_usecs: u64) {
         let mut clock = self.seams.request_clock.lock().unwrap();
         let after_pause_usecs = clock.0 + SLOW_USECS;
@@ -175,8 +177,8 @@ impl Fixture {
         );
     }
 
-    /// Responds to a request in the middle of which a transaction was committed. Also returns the
-    /// seams that the request passed.
+    /// Returns the response to a request with a commit in the middle, and the seams that the
+    /// request passed.
     async fn respond<S, B>(&self, app: &S, case: &Case<'_>) -> (RawResponse, Vec<Seam>)
     where
         S: Service<Request, Response = ServiceResponse<B>, Error = actix_web::Error>,
@@ -204,10 +206,10 @@ impl Fixture {
             });
             let request = TestRequest::get().uri(case.path);
             let request = request.insert_header((header::ACCEPT, case.accept));
-            let answer = self.run_to_end(answer(app, request.to_request())).await;
+            let response = self.run_to_end(call(app, request.to_request())).await;
             let run = self.seams.run.lock().unwrap().take().unwrap();
             if run.commit.is_none() {
-                return (answer, run.passed);
+                return (response, run.passed);
             }
         }
         panic!("{} has no seam {}", case.path, case.commit_at);
@@ -237,19 +239,19 @@ impl Fixture {
         .await
     }
 
-    /// Checks that the headers are those of one block, and returns its last version.
-    async fn version_of(&self, answer: &RawResponse, what: &str) -> u64 {
-        let [_, version, _, timestamp_usecs, _, height, _] = ledger_headers(answer, "node");
+    /// Asserts that the headers are those of one block, and returns its last version.
+    async fn version_of(&self, response: &RawResponse, label: &str) -> u64 {
+        let [_, version, _, timestamp_usecs, _, height, _] = ledger_headers(response, "node");
         let path = format!("/v1/blocks/by_version/{version}");
-        let block = good(&self.api.client.get(&path).await);
+        let block = ok_json(&self.api.client.get(&path).await);
         let of_block = ["last_version", "block_timestamp", "block_height"].map(|name| &block[name]);
         let expected = [version, timestamp_usecs, height].map(|number| number.to_string());
-        assert_eq!(of_block, expected.each_ref().map(String::as_str), "{what}");
+        assert_eq!(of_block, expected.each_ref().map(String::as_str), "{label}");
         version
     }
 }
 
-async fn answer<S, B>(app: &S, request: Request) -> RawResponse
+async fn call<S, B>(app: &S, request: Request) -> RawResponse
 where
     S: Service<Request, Response = ServiceResponse<B>, Error = actix_web::Error>,
     B: MessageBody<Error: Debug>,
@@ -293,7 +295,7 @@ fn commit_on_another_thread(
         .unwrap();
 }
 
-/// The body is what the state holds at the version that the headers name.
+/// Compares the body with the state at the version of the headers.
 #[actix_web::test]
 async fn shows_the_state_at_the_version_of_the_headers() {
     let fixture = Fixture::start().await;
@@ -318,7 +320,7 @@ async fn shows_the_state_at_the_version_of_the_headers() {
                 .iter()
                 .flat_map(|&(source, seams)| (0..seams).map(move |seam| (source, seam)));
             for (source, commit_at) in seams {
-                let what = format!("{path}, {accept}, {source:?}, a commit at seam {commit_at}");
+                let label = format!("{path}, {accept}, {source:?}, a commit at seam {commit_at}");
                 let transfer = Transfer::new(0, sequence_number).sign(&api.chain);
                 sequence_number += 1;
                 let case = Case {
@@ -329,34 +331,36 @@ async fn shows_the_state_at_the_version_of_the_headers() {
                     transaction: &transfer,
                     awaited: transfer.hash(api.chain.vendor()),
                 };
-                let (answer, _) = fixture.respond(&app, &case).await;
-                assert_eq!(answer.status, 200, "{what}: {}", answer.text());
-                let version = fixture.version_of(&answer, &what).await;
+                let (response, _) = fixture.respond(&app, &case).await;
+                assert_eq!(response.status, 200, "{label}: {}", response.text());
+                let version = fixture.version_of(&response, &label).await;
                 let pinned = format!("{path}?ledger_version={version}");
                 let pinned = api
                     .client
                     .send("GET", &pinned, &[("accept", accept)], None)
                     .await;
-                assert_eq!(answer.body, pinned.body, "{what}, at version {version}");
+                assert_eq!(response.body, pinned.body, "{label}, at version {version}");
             }
         }
     }
     fixture.api.stop().await;
 }
 
-/// Returns the version in a response to a look-up by hash, or `None` if the transaction is pending.
-fn shown_version(answer: &RawResponse, accept: &str) -> Option<u64> {
-    assert_eq!(answer.status, 200, "{}", answer.text());
+/// Returns the version in a response to a look-up by hash, or `None` if the transaction is
+/// pending.
+fn shown_version(response: &RawResponse, accept: &str) -> Option<u64> {
+    assert_eq!(response.status, 200, "{}", response.text());
     if accept == BCS {
-        let (variant, rest) = answer.body.split_first().unwrap();
+        let (variant, rest) = response.body.split_first().unwrap();
         let version = rest.first_chunk().copied().map(u64::from_le_bytes);
         return version.filter(|_| *variant == 0);
     }
-    let version = answer.json()["version"].as_str().map(str::to_owned);
+    let version = response.json()["version"].as_str().map(str::to_owned);
     version.map(|text| text.parse().unwrap())
 }
 
-/// A transaction is pending at the version of the headers, or committed at or before it.
+/// Checks that a transaction is pending at the version of the headers, or committed at or before
+/// it.
 #[actix_web::test]
 async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
     let fixture = Fixture::start().await;
@@ -376,12 +380,12 @@ async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
             .into_iter()
             .flat_map(|accept| (0..seams).map(move |seam| (accept, seam)))
         {
-            let what = format!("{route}, {accept}, {source:?}, a commit at seam {commit_at}");
-            // The second one waits for the first one.
+            let label = format!("{route}, {accept}, {source:?}, a commit at seam {commit_at}");
+            // The second transaction waits for the first one.
             let [first, second] =
                 [0, 1].map(|number| Transfer::new(0, sequence_number + number).sign(&api.chain));
             sequence_number += 2;
-            assert_eq!(api.client.submit_bcs(&second).await.status, 202, "{what}");
+            assert_eq!(api.client.submit_bcs(&second).await.status, 202, "{label}");
             let hash = second.hash(api.chain.vendor());
             let case = Case {
                 path: &format!("/v1/transactions/{route}/{hash}"),
@@ -391,18 +395,21 @@ async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
                 transaction: &first,
                 awaited: hash,
             };
-            let (answer, _) = fixture.respond(&app, &case).await;
-            let version = fixture.version_of(&answer, &what).await;
+            let (response, _) = fixture.respond(&app, &case).await;
+            let version = fixture.version_of(&response, &label).await;
             let committed = committed_version(api, &hash).await;
-            match shown_version(&answer, accept) {
-                Some(shown) => {
-                    assert_eq!(shown, committed, "{what}");
+            match shown_version(&response, accept) {
+                Some(found) => {
+                    assert_eq!(found, committed, "{label}");
                     assert!(
                         version >= committed,
-                        "{what}: committed, at version {version}"
+                        "{label}: committed, at version {version}"
                     );
                 }
-                None => assert!(version < committed, "{what}: pending, at version {version}"),
+                None => assert!(
+                    version < committed,
+                    "{label}: pending, at version {version}"
+                ),
             }
         }
     }
@@ -415,7 +422,7 @@ async fn committed_version(api: &TestApi, hash: &HashValue) -> u64 {
     committed["version"].as_str().unwrap().parse().unwrap()
 }
 
-/// A client that saw a later block while another one waited never gets older headers from the node.
+/// Ensures that a client that has seen a later block during another wait never gets older headers.
 #[actix_web::test]
 async fn shows_a_wait_that_timed_out_with_the_headers_of_its_end() {
     let fixture = Fixture::start().await;
@@ -440,10 +447,10 @@ async fn shows_a_wait_that_timed_out_with_the_headers_of_its_end() {
             transaction: &transfer,
             awaited: hash,
         };
-        let (answer, seams) = fixture.respond(&app, &case).await;
+        let (response, seams) = fixture.respond(&app, &case).await;
         assert_eq!(seams[0], Seam::Suspension);
-        assert_eq!(shown_version(&answer, accept), None, "{accept}");
-        let version = fixture.version_of(&answer, accept).await;
+        assert_eq!(shown_version(&response, accept), None, "{accept}");
+        let version = fixture.version_of(&response, accept).await;
         let committed = committed_version(api, &hash).await;
         assert!(
             version >= committed,

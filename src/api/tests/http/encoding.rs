@@ -1,8 +1,8 @@
-//! What the node says is to be signed, signed and submitted: by one signer, by several, for a sponsor,
-//! and without a sequence number.
+//! `encode_submission`: a signature over the encoded message makes a valid submission, with one
+//! signer, with several, with a sponsor, and without a sequence number.
 
 use crate::kit::{
-    RawResponse, Settings, TestApi, Transfer, good, ledger_headers, now_secs, refused,
+    RawResponse, Settings, TestApi, Transfer, assert_error, ledger_headers, now_secs, ok_json,
 };
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_types::AccountAddress;
@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/encode_submission";
 
-async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
+async fn encode(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
     api.client.post_json(PATH, body, accept).await
 }
 
-/// The message that the node answers with.
+/// Returns the message that the node encodes.
 async fn message(api: &TestApi, body: &Value) -> Vec<u8> {
-    let answer = ask(api, body, "application/json").await;
-    let message = good(&answer);
+    let response = encode(api, body, "application/json").await;
+    let message = ok_json(&response);
     let digits = message.as_str().unwrap().strip_prefix("0x").unwrap();
     hex::decode(digits).unwrap()
 }
 
-/// A submission without its signature.
+/// Returns a submission without its signature.
 fn unsigned(api: &TestApi, transfer: &Transfer) -> Value {
     let mut body = transfer.json(&api.chain);
     body.as_object_mut().unwrap().remove("signature");
@@ -37,7 +37,7 @@ fn signature(key: &Ed25519PrivateKey, message: &[u8]) -> Value {
     })
 }
 
-/// Submits what was signed; gives the committed form.
+/// Submits the signed transaction and returns its committed form.
 async fn commit(api: &TestApi, mut body: Value, signature: Value) -> Value {
     body["signature"] = signature;
     let accepted = api.client.submit_json(&body).await;
@@ -49,7 +49,7 @@ async fn commit(api: &TestApi, mut body: Value, signature: Value) -> Value {
 }
 
 #[actix_web::test]
-async fn one_signer() {
+async fn encodes_the_message_of_one_signer() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let body = unsigned(&api, &transfer);
@@ -61,7 +61,7 @@ async fn one_signer() {
 }
 
 #[actix_web::test]
-async fn several_signers() {
+async fn encodes_the_message_of_several_signers() {
     let api = TestApi::start(Settings::default()).await;
     let (transfer, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let mut body = unsigned(&api, &transfer);
@@ -86,7 +86,7 @@ async fn several_signers() {
 }
 
 #[actix_web::test]
-async fn a_sponsor_who_may_be_named_later() {
+async fn encodes_a_sponsored_message_before_the_sponsor_is_known() {
     let api = TestApi::start(Settings::default()).await;
     let (transfer, payer) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let mut body = unsigned(&api, &transfer);
@@ -108,7 +108,7 @@ async fn a_sponsor_who_may_be_named_later() {
 }
 
 #[actix_web::test]
-async fn without_a_sequence_number() {
+async fn encodes_an_orderless_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer {
         expiration_timestamp_secs: now_secs() + 60,
@@ -123,7 +123,7 @@ async fn without_a_sequence_number() {
 }
 
 #[actix_web::test]
-async fn an_empty_list_of_signers_is_still_a_multi_agent_transaction() {
+async fn encodes_an_empty_list_of_signers_as_a_multi_agent_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let body = unsigned(&api, &transfer);
@@ -132,7 +132,7 @@ async fn an_empty_list_of_signers_is_still_a_multi_agent_transaction() {
     listed["secondary_signers"] = json!([]);
     let listed = message(&api, &listed).await;
     let seeds = api.chain.vendor().seeds();
-    // After the seed the number of the variant, after the transaction the length of the list.
+    // The variant's number follows the seed, and the list's length follows the transaction.
     let mut expected = seeds.raw_transaction_with_data.as_bytes().to_vec();
     expected.push(0);
     expected.extend(&alone[seeds.raw_transaction.as_bytes().len()..]);
@@ -142,7 +142,7 @@ async fn an_empty_list_of_signers_is_still_a_multi_agent_transaction() {
 }
 
 #[actix_web::test]
-async fn what_is_not_encoded() {
+async fn rejects_submissions_that_cannot_be_encoded() {
     let api = TestApi::start(Settings::default()).await;
     let good = unsigned(&api, &Transfer::new(0, 0));
     let changed = |name: &str, value: Value| {
@@ -168,16 +168,16 @@ async fn what_is_not_encoded() {
         ),
     ];
     for (body, expected) in rows {
-        refused(
-            &ask(&api, &body, "application/json").await,
+        assert_error(
+            &encode(&api, &body, "application/json").await,
             expected,
             &body.to_string(),
         );
     }
-    let answer = ask(&api, &good, "application/x-bcs").await;
-    refused(&answer, (400, "bcs_not_supported"), "BCS");
-    // The answer is of the newest moment of the ledger.
-    let answer = ask(&api, &good, "application/json").await;
-    assert_eq!(ledger_headers(&answer, "node")[1], 0);
+    let response = encode(&api, &good, "application/x-bcs").await;
+    assert_error(&response, (400, "bcs_not_supported"), "BCS");
+    // The response has the headers of the newest version.
+    let response = encode(&api, &good, "application/json").await;
+    assert_eq!(ledger_headers(&response, "node")[1], 0);
     api.stop().await;
 }

@@ -1,12 +1,14 @@
 //! Events of a stream by creation number and by handle.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use ledger_types::ContractEvent;
 use serde_json::{Value, json};
 
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
-/// The path of the stream of deposits to `0xb0b`, by its handle.
+/// Returns the path of the stream of deposits to `0xb0b` by its handle.
 fn deposits() -> String {
     format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events")
 }
@@ -17,14 +19,14 @@ fn numbers(events: &Value) -> Vec<u64> {
 }
 
 #[actix_web::test]
-async fn both_names_of_a_stream_give_its_events() {
+async fn reads_a_stream_by_handle_and_by_creation_number() {
     let api = TestApi::start(Settings::default()).await;
     let mut versions = Vec::new();
     for number in 0..3 {
         let committed = api.commit(&Transfer::new(0, number)).await;
         versions.push(committed["version"].clone());
     }
-    let by_handle = good(&api.client.get(&deposits()).await);
+    let by_handle = ok_json(&api.client.get(&deposits()).await);
     assert_eq!(numbers(&by_handle), [0, 1, 2]);
     let number = by_handle[0]["guid"]["creation_number"].as_str().unwrap();
     let expected = json!({
@@ -37,9 +39,9 @@ async fn both_names_of_a_stream_give_its_events() {
     assert_eq!(by_handle[1], expected);
 
     let by_number = format!("/v1/accounts/b0b/events/{number}");
-    assert_eq!(good(&api.client.get(&by_number).await), by_handle);
+    assert_eq!(ok_json(&api.client.get(&by_number).await), by_handle);
     let in_bcs = api.client.get_bcs(&by_number).await;
-    let events: Vec<(u64, ContractEvent)> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let events: Vec<(u64, ContractEvent)> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
     let read: Vec<_> = events
         .iter()
         .map(|(version, _)| json!(version.to_string()))
@@ -51,14 +53,14 @@ async fn both_names_of_a_stream_give_its_events() {
 }
 
 #[actix_web::test]
-async fn pages() {
+async fn returns_pages_of_a_stream() {
     let api = TestApi::start(Settings::default()).await;
     for number in 0..104 {
         api.commit(&Transfer::new(0, number)).await;
     }
     let page = |query: &str| {
         let (client, path) = (api.client.clone(), format!("{}?{query}", deposits()));
-        async move { numbers(&good(&client.get(&path).await)) }
+        async move { numbers(&ok_json(&client.get(&path).await)) }
     };
     let span = |from: u64, to: u64| (from..to).collect::<Vec<_>>();
     assert_eq!(page("").await, span(79, 104), "the newest, ascending");
@@ -68,7 +70,7 @@ async fn pages() {
     assert_eq!(
         page("start=0&limit=65535").await,
         span(0, 100),
-        "more than the most"
+        "above the maximum"
     );
     assert_eq!(page("start=103&limit=5").await, [103]);
     assert_eq!(page("start=104").await, span(0, 0), "beyond the end");
@@ -77,21 +79,21 @@ async fn pages() {
 }
 
 #[actix_web::test]
-async fn what_is_unknown_has_no_events() {
+async fn returns_no_events_of_unknown_streams() {
     let api = TestApi::start(Settings::default()).await;
     for path in [
         "/v1/accounts/0xdead/events/0",
         "/v1/accounts/0x1/events/18446744073709551615",
         "/v1/accounts/0xdead/events/0?start=5",
     ] {
-        assert_eq!(good(&api.client.get(path).await), json!([]), "{path}");
-        assert_eq!(good_bcs(&api.client.get_bcs(path).await), [0], "{path}");
+        assert_eq!(ok_json(&api.client.get(path).await), json!([]), "{path}");
+        assert_eq!(ok_bcs(&api.client.get_bcs(path).await), [0], "{path}");
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn bad_names_and_pages() {
+async fn rejects_malformed_handles_and_pages() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let syntax = (400, "web_framework_error");
@@ -120,69 +122,15 @@ async fn bad_names_and_pages() {
         ),
     ];
     for (path, expected) in rows {
-        refused(&api.client.get(&path).await, expected, &path);
+        assert_error(&api.client.get(&path).await, expected, &path);
     }
     let missing = api.client.get(&handle(STORE, "nothing")).await;
     assert_eq!(
         missing.json()["message"],
-        "Struct Field not found by Address(0xb0b), Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), \
-         Field name(nothing) and Ledger version(3)"
+        "Struct Field not found by Address(0xb0b), \
+         Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
+         and Ledger version(3)"
     );
-    still_works(&api).await;
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn a_start_below_the_first_event_that_is_kept_is_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    let once = Transfer {
-        to: ledger_types::AccountAddress::from_low_u64(0xcafe),
-        ..Transfer::new(1, 0)
-    };
-    let committed = api.commit(&once).await;
-    let deposit = |event: &&Value| event["type"] == "0x1::coin::DepositEvent";
-    let deposit = committed["events"].as_array().unwrap().iter().find(deposit);
-    let guid = &deposit.unwrap()["guid"];
-    assert_eq!(guid["account_address"], "0xcafe");
-    let by_number = format!(
-        "/v1/accounts/0xcafe/events/{}",
-        guid["creation_number"].as_str().unwrap()
-    );
-    let mut number = 0;
-    // Each block brings the pruner to work; the newest events tell when the first has left.
-    let first = loop {
-        api.commit(&Transfer::new(0, number)).await;
-        number += 1;
-        let kept = numbers(&good(
-            &api.client.get(&format!("{}?limit=100", deposits())).await,
-        ));
-        if kept[0] > 0 {
-            break kept[0];
-        }
-        assert!(number < 100, "nothing is pruned");
-    };
-    let from = |path: String, start: u64| {
-        let (client, path) = (api.client.clone(), format!("{path}?start={start}"));
-        async move { client.get(&path).await }
-    };
-    let gone = from(deposits(), first - 1).await;
-    refused(&gone, (410, "version_pruned"), "by handle");
-    assert!(gone.headers.contains_key("x-node-ledger-version"));
-    let kept = from(deposits(), number - 1).await;
-    assert_eq!(numbers(&good(&kept)), [number - 1]);
-
-    for spent in [deposits().replace("0xb0b", "0xcafe"), by_number] {
-        refused(
-            &from(spent.clone(), 0).await,
-            (410, "version_pruned"),
-            "no event is left",
-        );
-        assert_eq!(
-            good(&from(spent.clone(), 1).await),
-            json!([]),
-            "the next event"
-        );
-        assert_eq!(good(&api.client.get(&spent).await), json!([]));
-    }
+    assert_still_commits(&api).await;
     api.stop().await;
 }

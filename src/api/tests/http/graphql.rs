@@ -1,12 +1,12 @@
-//! The one query of an indexer that the node answers, as the TypeScript SDK sends it, and what becomes of
-//! every other.
+//! The one indexer query that the node serves, as the TypeScript SDK sends it, and the rejection
+//! of every other query.
 
 use crate::kit::{
-    BODY_BYTES_MAX, Client, RawResponse, Settings, TestApi, Transfer, good, ledger_headers,
+    BODY_BYTES_MAX, Client, RawResponse, Settings, TestApi, Transfer, ledger_headers, ok_json,
 };
 use serde_json::{Value, json};
 
-/// The text of the SDK, with its line breaks.
+/// The query of the SDK, with its line breaks.
 const QUERY: &str = "
     query getProcessorStatus($where_condition: processor_status_bool_exp) {
   processor_status(where: $where_condition) {
@@ -17,7 +17,7 @@ const QUERY: &str = "
 }
     ";
 
-/// What the node serves itself.
+/// Processors with a status on this node.
 const PROCESSORS: [&str; 6] = [
     "account_transactions_processor",
     "default_processor",
@@ -31,28 +31,28 @@ async fn post(client: &Client, body: &Value) -> RawResponse {
     client.post_json("/v1/graphql", body, "*/*").await
 }
 
-async fn ask(client: &Client, variables: Option<Value>) -> (RawResponse, Vec<Value>) {
+async fn query_statuses(client: &Client, variables: Option<Value>) -> (RawResponse, Vec<Value>) {
     let mut body = json!({ "query": QUERY });
     if let Some(variables) = variables {
         body["variables"] = variables;
     }
-    let answer = post(client, &body).await;
-    let content = good(&answer);
+    let response = post(client, &body).await;
+    let content = ok_json(&response);
     assert_eq!(content.get("errors"), None, "{content}");
     let statuses = content["data"]["processor_status"]
         .as_array()
         .unwrap()
         .clone();
-    (answer, statuses)
+    (response, statuses)
 }
 
 fn where_processor(condition: &Value) -> Option<Value> {
     Some(json!({ "where_condition": { "processor": condition } }))
 }
 
-/// The message of an answer that says why there is nothing.
-fn refused_query(answer: &RawResponse) -> String {
-    let content = good(answer);
+/// Returns the message of a response without data.
+fn rejection_message(response: &RawResponse) -> String {
+    let content = ok_json(response);
     assert_eq!(content["data"], Value::Null, "{content}");
     let message = content["errors"][0]["message"].as_str().unwrap().to_owned();
     assert!(
@@ -66,19 +66,19 @@ fn refused_query(answer: &RawResponse) -> String {
     message
 }
 
-async fn refuse(client: &Client, query: &str) -> String {
-    refused_query(&post(client, &json!({ "query": query })).await)
+async fn rejection_of(client: &Client, query: &str) -> String {
+    rejection_message(&post(client, &json!({ "query": query })).await)
 }
 
 #[actix_web::test]
-async fn every_processor_is_as_far_as_the_ledger_of_the_answer() {
+async fn reports_every_processor_at_the_version_of_the_headers() {
     let api = TestApi::start(Settings::default()).await;
     let mut sequence_number = 0;
     while sequence_number < 3 {
         let committed = api.commit(&Transfer::new(0, sequence_number)).await;
         sequence_number += 1;
-        let (answer, statuses) = ask(&api.client, None).await;
-        let [_, version, _, usecs, ..] = ledger_headers(&answer, "node");
+        let (response, statuses) = query_statuses(&api.client, None).await;
+        let [_, version, _, usecs, ..] = ledger_headers(&response, "node");
         let names: Vec<_> = statuses
             .iter()
             .map(|status| status["processor"].as_str().unwrap())
@@ -87,7 +87,7 @@ async fn every_processor_is_as_far_as_the_ledger_of_the_answer() {
         for status in &statuses {
             assert_eq!(
                 status["last_success_version"], version,
-                "a number, and that of the headers"
+                "the number in the headers"
             );
             let fraction = format!(".{:06}", usecs % 1_000_000);
             assert!(
@@ -108,22 +108,22 @@ async fn every_processor_is_as_far_as_the_ledger_of_the_answer() {
 }
 
 #[actix_web::test]
-async fn no_answer_is_ahead_of_what_a_restart_finds() {
+async fn reports_no_version_that_a_restart_loses() {
     let api = TestApi::start(Settings::default()).await;
     for sequence_number in 0..3 {
         let signed = Transfer::new(0, sequence_number).sign(&api.chain);
         assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     }
-    let (_, before) = ask(&api.client, None).await;
+    let (_, before) = query_statuses(&api.client, None).await;
     let api = api.restarted().await;
-    let (_, after) = ask(&api.client, None).await;
+    let (_, after) = query_statuses(&api.client, None).await;
     let version = |statuses: &[Value]| statuses[0]["last_success_version"].as_u64().unwrap();
     assert!(version(&before) <= version(&after), "{before:?} {after:?}");
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_processor_is_asked_for_by_name() {
+async fn selects_processors_by_name() {
     let api = TestApi::start(Settings::default()).await;
     let names = |statuses: Vec<Value>| -> Vec<String> {
         let names = statuses
@@ -149,7 +149,7 @@ async fn a_processor_is_asked_for_by_name() {
         (json!({ "_in": [] }), &none),
         (json!({}), &PROCESSORS),
     ] {
-        let (_, statuses) = ask(&api.client, where_processor(&condition)).await;
+        let (_, statuses) = query_statuses(&api.client, where_processor(&condition)).await;
         assert_eq!(names(statuses), expected, "{condition}");
     }
     for variables in [
@@ -158,32 +158,33 @@ async fn a_processor_is_asked_for_by_name() {
         json!({ "where_condition": null }),
         Value::Null,
     ] {
-        let (_, statuses) = ask(&api.client, Some(variables.clone())).await;
+        let (_, statuses) = query_statuses(&api.client, Some(variables.clone())).await;
         assert_eq!(names(statuses), PROCESSORS, "{variables}");
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn one_column_other_names_and_the_operation_that_is_named() {
+async fn serves_aliases_single_columns_and_a_named_operation() {
     let api = TestApi::start(Settings::default()).await;
     let query = "query a { processor_status { processor } } \
-                 query b { far: processor_status(where: {processor: {_eq: \"events_processor\"}}) { \
+                 query b { far: processor_status(\
+                 where: {processor: {_eq: \"events_processor\"}}) { \
                  __typename version: last_success_version } }";
-    let answer = post(
+    let response = post(
         &api.client,
         &json!({ "query": query, "operationName": "b" }),
     )
     .await;
     let far = json!([{ "__typename": "processor_status", "version": 0 }]);
-    assert_eq!(good(&answer), json!({ "data": { "far": far } }));
-    let message = refused_query(&post(&api.client, &json!({ "query": query })).await);
+    assert_eq!(ok_json(&response), json!({ "data": { "far": far } }));
+    let message = rejection_message(&post(&api.client, &json!({ "query": query })).await);
     assert!(message.contains("Operation name required"), "{message}");
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn every_other_query_is_refused_by_name() {
+async fn rejects_every_other_query_by_name() {
     let api = TestApi::start(Settings::default()).await;
     for (query, named) in [
         (
@@ -225,16 +226,17 @@ async fn every_other_query_is_refused_by_name() {
         ("", "expected"),
         ("{ processor_status { processor }", "expected"),
     ] {
-        let message = refuse(&api.client, query).await;
+        let message = rejection_of(&api.client, query).await;
         assert!(message.contains(named), "{query}: {message}");
     }
-    let wrong = json!({ "query": QUERY, "variables": { "where_condition": { "processor": { "_eq": 7 } } } });
-    refused_query(&post(&api.client, &wrong).await);
+    let variables = json!({ "where_condition": { "processor": { "_eq": 7 } } });
+    let wrong = json!({ "query": QUERY, "variables": variables });
+    rejection_message(&post(&api.client, &wrong).await);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn queries_that_are_deep_wide_or_long_cost_little() {
+async fn rejects_queries_that_are_deep_wide_or_long() {
     let api = TestApi::start(Settings::default()).await;
     let nested = |open: &str, close: &str| open.repeat(1_000) + &close.repeat(1_000);
     let aliases: String = (0..200).map(|n| format!("a{n}:processor ")).collect();
@@ -253,7 +255,7 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
     let directives = "@skip(if:false)".repeat(20);
     for (query, named) in [
         (nested("{a", "}"), "1000 brackets"),
-        // Closed by what no parser sees as a bracket.
+        // The closing brackets are in a string and in a comment, so no parser counts them.
         (
             format!("query q($a: b = \"]]]\" # ]]]\n{}", "[".repeat(1_000)),
             "brackets",
@@ -296,13 +298,13 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
             "brackets",
         ),
     ] {
-        let message = refuse(&api.client, &query).await;
+        let message = rejection_of(&api.client, &query).await;
         assert!(message.contains(named), "{query}: {message}");
     }
-    // A variable may be nested as deep as JSON is read, and means nothing then.
+    // A variable may be nested up to the depth limit of JSON, but such a value has no valid type.
     let variables = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     let variables: Value = serde_json::from_str(&variables).unwrap();
-    refused_query(
+    rejection_message(
         &post(
             &api.client,
             &json!({ "query": QUERY, "variables": { "where_condition": variables } }),
@@ -313,11 +315,14 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
 }
 
 #[actix_web::test]
-async fn what_is_no_request_is_refused_as_everywhere() {
+async fn rejects_malformed_requests_as_other_routes_do() {
     let api = TestApi::start(Settings::default()).await;
     let json = ("content-type", "application/json");
     let long = vec![b' '; 4 * 1024 + 1];
-    assert!(long.len() < BODY_BYTES_MAX, "other routes would take it");
+    assert!(
+        long.len() < BODY_BYTES_MAX,
+        "below the limit of other routes"
+    );
     let bcs = ("accept", "application/x-bcs");
     let valid = serde_json::to_vec(&json!({ "query": QUERY })).unwrap();
     for (headers, body, status, code) in [
@@ -340,39 +345,42 @@ async fn what_is_no_request_is_refused_as_everywhere() {
         (&[], &valid, 415, "web_framework_error"),
         (&[json, bcs], &valid, 400, "bcs_not_supported"),
     ] {
-        let answer = api
+        let response = api
             .client
             .send("POST", "/v1/graphql", headers, Some(body))
             .await;
         assert_eq!(
-            (answer.status, &answer.error_code()[..]),
+            (response.status, &response.error_code()[..]),
             (status, code),
             "{}",
-            answer.text()
+            response.text()
         );
     }
-    let answer = api.client.get("/v1/graphql").await;
-    assert_eq!((answer.status, &answer.headers["allow"][..]), (405, "POST"));
+    let response = api.client.get("/v1/graphql").await;
+    assert_eq!(
+        (response.status, &response.headers["allow"][..]),
+        (405, "POST")
+    );
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_page_of_another_origin_may_ask() {
+async fn accepts_queries_of_pages_of_another_origin() {
     let api = TestApi::start(Settings::default()).await;
     let headers = [
         ("content-type", "application/json"),
         ("origin", "http://a.page"),
     ];
     let body = serde_json::to_vec(&json!({ "query": QUERY })).unwrap();
-    let answer = api
+    let response = api
         .client
         .send("POST", "/v1/graphql", &headers, Some(&body))
         .await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(response.status, 200, "{}", response.text());
     assert!(
-        answer.headers.contains_key("access-control-allow-origin"),
+        response.headers.contains_key("access-control-allow-origin"),
         "{:?}",
-        answer.headers
+        response.headers
     );
     api.stop().await;
 }

@@ -1,6 +1,6 @@
 //! Members of the object resource group, which share one slot of the state.
 
-use crate::kit::{Settings, TestApi, good, good_bcs, refused};
+use crate::kit::{Settings, TestApi, assert_error, ok_bcs, ok_json};
 use bytes::Bytes;
 use ledger_execution::{build_chain, development_genesis};
 use ledger_framework::modules::object::ObjectCore;
@@ -22,7 +22,7 @@ fn core() -> ObjectCore {
     }
 }
 
-/// The slot of an object with two members; one is of no type that the framework declares.
+/// Returns the slot of an object with two members, one of a type that the framework lacks.
 fn slot() -> (StateKey, Bytes) {
     let members: BTreeMap<StructTag, Vec<u8>> = BTreeMap::from([
         (CORE.parse().unwrap(), bcs::to_bytes(&core()).unwrap()),
@@ -33,7 +33,7 @@ fn slot() -> (StateKey, Bytes) {
 }
 
 #[test]
-fn the_declaration_names_the_group() {
+fn names_the_group_of_a_declared_resource() {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let chain: Chain = build_chain(&genesis).unwrap();
     let group = chain.registry().group_of(&CORE.parse().unwrap());
@@ -41,29 +41,29 @@ fn the_declaration_names_the_group() {
 }
 
 #[actix_web::test]
-async fn a_member_is_read_like_any_resource() {
+async fn reads_a_member_like_any_resource() {
     let settings = Settings {
         more_state: vec![slot()],
         ..Settings::default()
     };
     let api = TestApi::start(settings).await;
     let path = format!("/v1/accounts/{OBJECT}/resource/{CORE}");
-    let shown = good(&api.client.get(&path).await);
-    assert_eq!(shown["type"], CORE);
-    assert_eq!(shown["data"]["owner"], "0x1");
-    assert_eq!(shown["data"]["guid_creation_num"], "5");
+    let resource = ok_json(&api.client.get(&path).await);
+    assert_eq!(resource["type"], CORE);
+    assert_eq!(resource["data"]["owner"], "0x1");
+    assert_eq!(resource["data"]["guid_creation_num"], "5");
     let stored = api.client.get_bcs(&path).await;
-    assert_eq!(good_bcs(&stored), bcs::to_bytes(&core()).unwrap());
+    assert_eq!(ok_bcs(&stored), bcs::to_bytes(&core()).unwrap());
 
     let events = format!("/v1/accounts/{OBJECT}/events/{CORE}/transfer_events");
-    assert_eq!(good(&api.client.get(&events).await), json!([]));
+    assert_eq!(ok_json(&api.client.get(&events).await), json!([]));
 
     for missing in [
         format!("/v1/accounts/0xdead/resource/{CORE}"),
         format!("/v1/accounts/{OBJECT}/resource/0x1::object::TombStone"),
         format!("/v1/accounts/{OBJECT}/resource/{GROUP}"),
     ] {
-        refused(
+        assert_error(
             &api.client.get(&missing).await,
             (404, "resource_not_found"),
             &missing,
@@ -73,14 +73,14 @@ async fn a_member_is_read_like_any_resource() {
 }
 
 #[actix_web::test]
-async fn a_change_of_a_group_shows_each_member() {
+async fn shows_each_member_in_a_change_of_a_group() {
     let (key, value) = slot();
     let settings = Settings {
         more_state: vec![(key.clone(), value)],
         ..Settings::default()
     };
     let api = TestApi::start(settings).await;
-    let genesis = good(&api.client.get("/v1/transactions/by_version/0").await);
+    let genesis = ok_json(&api.client.get("/v1/transactions/by_version/0").await);
     let hash = key.hash(api.chain.vendor()).to_string();
     let changes: Vec<_> = genesis["changes"]
         .as_array()

@@ -1,7 +1,7 @@
-//! Requests that no well-made client sends: each is refused for what it is, none with a failure of the node,
-//! none is left without an answer, and the node serves on. `refusals.rs` has those of single routes.
+//! Malformed requests: each is rejected with its own error, never with a failure of the node, and
+//! the node continues to serve. `rejections.rs` has the requests that are specific to a route.
 
-use crate::kit::{Settings, TestApi, Transfer, good, refused, still_works};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_json};
 use ledger_test_support::http::RawConnection;
 use serde_json::json;
 
@@ -9,7 +9,7 @@ const UNKNOWN_ROUTE: (u16, &str) = (404, "web_framework_error");
 const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 #[actix_web::test]
-async fn paths_are_taken_as_they_are() {
+async fn does_not_normalize_paths() {
     let api = TestApi::start(Settings::default()).await;
     let rows = [
         ("//v1", UNKNOWN_ROUTE),
@@ -40,9 +40,9 @@ async fn paths_are_taken_as_they_are() {
         ("/v1/transactions?limit=0", (400, "invalid_input")),
     ];
     for (path, expected) in rows {
-        refused(&api.client.get(path).await, expected, path);
+        assert_error(&api.client.get(path).await, expected, path);
     }
-    // What nobody asked for is passed over, whatever it is.
+    // Unknown query parameters are ignored, whatever their values are.
     for query in [
         "a",
         "a=b&a=c",
@@ -51,15 +51,15 @@ async fn paths_are_taken_as_they_are() {
         "LEDGER_VERSION=x",
         "%00",
     ] {
-        good(&api.client.get(&format!("/v1/accounts/0x1?{query}")).await);
+        ok_json(&api.client.get(&format!("/v1/accounts/0x1?{query}")).await);
     }
-    // Percent signs may stand for what need not be written so.
-    good(&api.client.get("/v1/accounts/%30%78%31").await);
-    still_works(&api).await;
+    // Characters that need no percent-encoding may have it.
+    ok_json(&api.client.get("/v1/accounts/%30%78%31").await);
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// Every route that takes JSON.
+/// Routes that take a JSON body.
 const JSON_ROUTES: [&str; 8] = [
     "/v1/transactions",
     "/v1/transactions/batch",
@@ -72,14 +72,14 @@ const JSON_ROUTES: [&str; 8] = [
 ];
 
 #[actix_web::test]
-async fn bodies_that_are_no_request_are_400() {
+async fn responds_400_to_malformed_bodies() {
     let api = TestApi::start(Settings::default()).await;
     let deep = |open: &str, close: &str| format!("{}{}", open.repeat(10_000), close.repeat(10_000));
     let bodies: Vec<(&str, Vec<u8>)> = vec![
-        ("nothing", vec![]),
+        ("no bytes", vec![]),
         ("white space", b" \n\t".to_vec()),
         ("a zero byte", b"\0".to_vec()),
-        ("no UTF-8", b"{\"key\":\"\xff\xfe\"}".to_vec()),
+        ("invalid UTF-8", b"{\"key\":\"\xff\xfe\"}".to_vec()),
         ("half a surrogate", br#"{"key":"\ud800"}"#.to_vec()),
         ("a byte order mark", b"\xef\xbb\xbf{}".to_vec()),
         ("deep arrays", deep("[", "]").into()),
@@ -98,50 +98,53 @@ async fn bodies_that_are_no_request_are_400() {
         ("two values", b"{} {}".to_vec()),
         ("a comment", b"{} // no".to_vec()),
         ("single quotes", b"{'key':'0x'}".to_vec()),
-        ("an end that is missing", b"{\"key\":\"0x\"".to_vec()),
+        ("a missing end", b"{\"key\":\"0x\"".to_vec()),
     ];
     for path in JSON_ROUTES {
-        for (what, body) in &bodies {
+        for (case, body) in &bodies {
             let headers = [("content-type", "application/json")];
-            let answer = api.client.send("POST", path, &headers, Some(body)).await;
-            assert_eq!(answer.status, 400, "{path}, {what}: {}", answer.text());
-            assert!(!answer.error_code().is_empty());
+            let response = api.client.send("POST", path, &headers, Some(body)).await;
+            assert_eq!(response.status, 400, "{path}, {case}: {}", response.text());
+            assert!(!response.error_code().is_empty());
         }
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_key_that_is_given_twice_is_refused() {
+async fn rejects_duplicate_keys() {
     let api = TestApi::start(Settings::default()).await;
     let bodies = [
         ("/v1/tables/0x1/raw_item", r#"{"key":"0x","key":"0x01"}"#),
         (
             "/v1/view",
-            r#"{"function":"0x1::coin::name","function":"0x1::coin::name","type_arguments":[],"arguments":[]}"#,
+            concat!(
+                r#"{"function":"0x1::coin::name","function":"0x1::coin::name","#,
+                r#""type_arguments":[],"arguments":[]}"#
+            ),
         ),
     ];
     for (path, body) in bodies {
         let headers = [("content-type", "application/json")];
-        let answer = api
+        let response = api
             .client
             .send("POST", path, &headers, Some(body.as_bytes()))
             .await;
-        refused(&answer, SYNTAX, path);
+        assert_error(&response, SYNTAX, path);
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn headers_of_a_body() {
+async fn accepts_only_json_without_a_content_encoding() {
     let api = TestApi::start(Settings::default()).await;
     let mut unsigned = Transfer::new(0, 0).json(&api.chain);
     unsigned.as_object_mut().unwrap().remove("signature");
     let body = serde_json::to_vec(&unsigned).unwrap();
-    let ask = async |path: &str, headers: &[(&str, &str)]| {
-        let answer = api.client.send("POST", path, headers, Some(&body)).await;
-        (answer.status, answer)
+    let post = async |path: &str, headers: &[(&str, &str)]| {
+        let response = api.client.send("POST", path, headers, Some(&body)).await;
+        (response.status, response)
     };
     let path = "/v1/transactions/encode_submission";
     let json = ("content-type", "application/json");
@@ -157,8 +160,8 @@ async fn headers_of_a_body() {
         vec![json, ("content-encoding", " IDENTITY ")],
         vec![json, ("expect", "")],
     ] {
-        let (status, answer) = ask(path, &headers).await;
-        assert_eq!(status, 200, "{headers:?}: {}", answer.text());
+        let (status, response) = post(path, &headers).await;
+        assert_eq!(status, 200, "{headers:?}: {}", response.text());
     }
     for path in JSON_ROUTES {
         for headers in [
@@ -176,9 +179,9 @@ async fn headers_of_a_body() {
                 ("content-encoding", "br"),
             ],
         ] {
-            let (_, answer) = ask(path, &headers).await;
-            refused(
-                &answer,
+            let (_, response) = post(path, &headers).await;
+            assert_error(
+                &response,
                 (415, "web_framework_error"),
                 &format!("{path} {headers:?}"),
             );
@@ -188,14 +191,14 @@ async fn headers_of_a_body() {
 }
 
 #[actix_web::test]
-async fn methods_are_words_in_their_case() {
+async fn responds_405_to_unknown_and_lower_case_methods() {
     let api = TestApi::start(Settings::default()).await;
     for method in ["get", "Get", "PUT", "TRACE", "CONNECT", "GETGET", "X-Y"] {
-        let answer = api.client.send(method, "/v1", &[], None).await;
-        assert_eq!(answer.status, 405, "{method}");
-        assert_eq!(answer.headers["allow"], "GET, HEAD", "{method}");
+        let response = api.client.send(method, "/v1", &[], None).await;
+        assert_eq!(response.status, 405, "{method}");
+        assert_eq!(response.headers["allow"], "GET, HEAD", "{method}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -205,7 +208,7 @@ async fn exchange(mut connection: RawConnection, request: &[u8]) -> String {
     connection.rest().await
 }
 
-/// A request for `/v1` with these lines behind the request line, which asks for the end of the connection.
+/// Returns a request with `Connection: close` and these further lines.
 fn with_lines(lines: &str) -> String {
     format!(
         "POST /v1/tables/0xdead/raw_item HTTP/1.1\r\nhost: node\r\nconnection: close\r\n{lines}"
@@ -213,7 +216,7 @@ fn with_lines(lines: &str) -> String {
 }
 
 #[actix_web::test]
-async fn what_is_no_http_is_400_and_the_connection_ends() {
+async fn responds_400_to_malformed_http_and_closes_the_connection() {
     let api = TestApi::start(Settings::default()).await;
     let typed = "content-type: application/json\r\n";
     let body = r#"{"key":"0x"}"#;
@@ -247,7 +250,7 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
             with_lines(&format!("{typed}content-length: 0xc\r\n\r\n{body}")),
         ),
         (
-            "a length beyond all numbers",
+            "a length above 64 bits",
             with_lines(&format!(
                 "{typed}content-length: 99999999999999999999\r\n\r\n"
             )),
@@ -271,11 +274,11 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
             )),
         ),
         (
-            "a chunk of no number",
+            "a chunk size that is not a number",
             with_lines(&format!("{typed}transfer-encoding: chunked\r\n\r\nzz\r\n")),
         ),
         (
-            "a chunk beyond all numbers",
+            "a chunk size above 64 bits",
             with_lines(&format!(
                 "{typed}transfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\n"
             )),
@@ -302,37 +305,40 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
             "a path with a space",
             "GET /v1/a b HTTP/1.1\r\n\r\n".to_owned(),
         ),
-        ("a path that is none", "GET v1 HTTP/1.1\r\n\r\n".to_owned()),
+        (
+            "a path without a slash",
+            "GET v1 HTTP/1.1\r\n\r\n".to_owned(),
+        ),
         (
             "HTTP/2 without TLS",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
         ),
         (
-            "the begin of a TLS handshake",
+            "the start of a TLS handshake",
             "\x16\x03\x01\x02\0\x01\0\x01\u{fc}\x03\x03\r\n\r\n".to_owned(),
         ),
     ];
-    for (what, request) in rows {
-        let answer = exchange(api.client.connect().await, request.as_bytes()).await;
-        let status: Vec<_> = answer.split(' ').take(2).collect();
-        let expected = if what.starts_with("too ") {
+    for (case, request) in rows {
+        let response = exchange(api.client.connect().await, request.as_bytes()).await;
+        let status: Vec<_> = response.split(' ').take(2).collect();
+        let expected = if case.starts_with("too ") {
             "431"
         } else {
             "400"
         };
-        assert_eq!(status, ["HTTP/1.1", expected], "{what}: {answer}");
+        assert_eq!(status, ["HTTP/1.1", expected], "{case}: {response}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn forms_of_requests_that_are_rare() {
+async fn handles_rare_forms_of_requests() {
     let api = TestApi::start(Settings::default()).await;
     let rows = [
         ("HTTP/1.0", "GET /v1 HTTP/1.0\r\n\r\n", "200"),
         (
-            "HTTP/1.0 that stays",
+            "HTTP/1.0 with keep-alive",
             "GET /v1 HTTP/1.0\r\nconnection: keep-alive\r\n\r\nGET /v1 HTTP/1.0\r\n\r\n",
             "200",
         ),
@@ -347,7 +353,7 @@ async fn forms_of_requests_that_are_rare() {
             "200",
         ),
         (
-            "the whole address",
+            "an absolute target",
             "GET http://node/v1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
             "200",
         ),
@@ -357,7 +363,7 @@ async fn forms_of_requests_that_are_rare() {
             "200",
         ),
         (
-            "the server itself",
+            "the server as the target",
             "OPTIONS * HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
             "404",
         ),
@@ -367,23 +373,24 @@ async fn forms_of_requests_that_are_rare() {
             "200",
         ),
     ];
-    for (what, request, expected) in rows {
-        let answer = exchange(api.client.connect().await, request.as_bytes()).await;
-        let status: Vec<_> = answer.split(' ').skip(1).take(1).collect();
-        assert_eq!(status, [expected], "{what}: {answer}");
+    for (case, request, expected) in rows {
+        let response = exchange(api.client.connect().await, request.as_bytes()).await;
+        let status: Vec<_> = response.split(' ').skip(1).take(1).collect();
+        assert_eq!(status, [expected], "{case}: {response}");
     }
-    // Requests that come at once are answered one by one.
-    let twice = "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\nGET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
-    let answers = exchange(api.client.connect().await, twice.as_bytes()).await;
+    // Pipelined requests get their responses in order.
+    let pipelined = "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n\
+                 GET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    let responses = exchange(api.client.connect().await, pipelined.as_bytes()).await;
     assert!(
-        answers.starts_with("HTTP/1.1 200") && answers.contains("HTTP/1.1 404"),
-        "{answers}"
+        responses.starts_with("HTTP/1.1 200") && responses.contains("HTTP/1.1 404"),
+        "{responses}"
     );
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn who_asks_before_sending_a_body_is_told_to_go_on() {
+async fn responds_100_to_a_client_that_expects_it() {
     let api = TestApi::start(Settings::default()).await;
     let body = json!({ "key": "0x" }).to_string();
     let head = with_lines(&format!(
@@ -392,9 +399,13 @@ async fn who_asks_before_sending_a_body_is_told_to_go_on() {
     ));
     let mut connection = api.client.connect().await;
     connection.send(head.as_bytes()).await;
-    let go_on = b"HTTP/1.1 100 Continue\r\n\r\n";
-    assert_eq!(connection.bytes(go_on.len()).await, go_on);
-    let answer = connection.exchange(body.as_bytes()).await.unwrap();
-    refused(&answer, (404, "table_item_not_found"), "the body after it");
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+    assert_eq!(connection.bytes(interim.len()).await, interim);
+    let response = connection.exchange(body.as_bytes()).await.unwrap();
+    assert_error(
+        &response,
+        (404, "table_item_not_found"),
+        "the body after it",
+    );
     api.stop().await;
 }

@@ -1,6 +1,6 @@
-//! Limits that a client meets: a full pool, requests in flight, the window of versions.
+//! Limits that a client can reach: requests in flight and large responses.
 
-use crate::kit::{Settings, TestApi, Transfer, refused};
+use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
     App, HttpMessage as _,
     body::to_bytes,
@@ -9,43 +9,14 @@ use actix_web::{
     test::{TestRequest, call_service, init_service},
 };
 use futures::poll;
-use ledger_actors::{MempoolConfig, NodeConfig, WaitConfig};
+use ledger_actors::WaitConfig;
 use ledger_api::{Connection, configure};
 use ledger_types::{AccountAddress, StateKey};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-#[actix_web::test]
-async fn a_full_pool_is_507() {
-    let mempool = MempoolConfig {
-        capacity_per_account: 1,
-        ..MempoolConfig::default()
-    };
-    let settings = Settings {
-        node: NodeConfig {
-            mempool,
-            ..NodeConfig::default()
-        },
-        ..Settings::default()
-    };
-    let api = TestApi::start(settings).await;
-    let submit = |number| {
-        let signed = Transfer::new(0, number).sign(&api.chain);
-        let client = api.client.clone();
-        async move { client.submit_bcs(&signed).await }
-    };
-    assert_eq!(submit(5).await.status, 202);
-    let answer = submit(6).await;
-    assert_eq!(
-        (answer.status, &answer.error_code()[..]),
-        (507, "mempool_is_full")
-    );
-    assert_eq!(api.commit(&Transfer::new(1, 0)).await["success"], true);
-    api.stop().await;
-}
-
-/// HTTP/2 bounds the streams of a connection; this is about requests that were taken back, which are no streams
-/// any more, and are counted until they are dropped.
+/// Bounds the requests of a connection in addition to its HTTP/2 streams, because a reset request
+/// is no stream any more, but runs until it is dropped.
 #[actix_web::test]
 async fn requests_of_one_connection_above_its_limit_are_503() {
     let mut settings = Settings::default();
@@ -79,7 +50,7 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         ..WaitConfig::default()
     };
     let api = TestApi::start(settings).await;
-    // A gap before it keeps it pending, so the wait lasts until its deadline.
+    // Stays pending, because its predecessor is missing, so the wait lasts until its deadline.
     let parked = Transfer::new(0, 5).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
     let client = api.client.clone();
@@ -87,31 +58,31 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         "/v1/transactions/wait_by_hash/{}",
         parked.hash(api.chain.vendor())
     );
-    // The probes below may take the only place first, so the wait comes again until it has it.
+    // The probes below may take the only permit first, so the wait is retried until it has it.
     let waiting = actix_web::rt::spawn(async move {
         loop {
-            let answer = client.get(&path).await;
-            if answer.status != 503 {
-                break answer;
+            let response = client.get(&path).await;
+            if response.status != 503 {
+                break response;
             }
         }
     });
 
-    let refused = loop {
-        let answer = api.client.get("/v1").await;
-        if answer.status != 200 {
-            break answer;
+    let rejected = loop {
+        let response = api.client.get("/v1").await;
+        if response.status != 200 {
+            break response;
         }
         assert!(
             !waiting.is_finished(),
-            "the wait ended and nobody was refused"
+            "the wait ended before a request was rejected"
         );
     };
     assert_eq!(
-        (refused.status, &refused.error_code()[..]),
+        (rejected.status, &rejected.error_code()[..]),
         (503, "internal_error")
     );
-    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(rejected.headers["retry-after"], "1");
 
     let waited = waiting.await.unwrap();
     assert_eq!(waited.status, 200, "{}", waited.text());
@@ -121,7 +92,7 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
 }
 
 #[actix_web::test]
-async fn an_answer_that_is_not_read_keeps_its_place() {
+async fn holds_a_permit_until_the_response_is_read() {
     let mut settings = Settings::default();
     settings.api.max_in_flight = 1;
     let api = TestApi::start(settings).await;
@@ -139,32 +110,37 @@ async fn an_answer_that_is_not_read_keeps_its_place() {
     api.stop().await;
 }
 
-/// With a genesis whose block and whose transaction make large answers.
+/// Returns settings with a genesis that is large as a block and as a transaction.
 fn with_large_genesis() -> Settings {
     Settings {
         more_accounts: 1_000,
-        ..keeping_no_answers()
+        ..without_response_cache()
     }
 }
 
-/// An answer that is kept takes no place when it is given again.
-fn keeping_no_answers() -> Settings {
+/// Returns settings without a response cache, because a cached response needs no permit.
+fn without_response_cache() -> Settings {
     let mut settings = Settings::default();
     settings.api.kept_answers_bytes_max = 0;
     settings
 }
 
-/// Takes a place of the large answers where the genesis is large.
+/// Path of a block. Its response needs a large-response permit if the genesis is large.
 const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
 
-/// Is answered by a reader, whatever else HTTP workers read by themselves.
-const BEHIND: &str = "/v1/accounts/0x1/resources?limit=1";
+/// Path that the reader threads read, even if HTTP workers do other reads themselves.
+const READ_BY_READERS: &str = "/v1/accounts/0x1/resources?limit=1";
 
-/// How `ask` is answered while all places of the large answers are taken by as many blocks: those take
-/// them when they are read and keep them, as nothing polls them again. But where a block is read before its
-/// first poll ends, it is also written then, which gives its place back, and the last one may not be read yet:
-/// so what is answered well is asked again a few times.
-async fn without_places<B, F, G>(get: impl Fn(&str) -> F, ask: impl Fn() -> G) -> ServiceResponse<B>
+/// Returns the response to `send` while eight blocks hold all large-response permits.
+///
+/// A block holds its permit from its read until its response is written, and nothing polls these
+/// responses again. A block that is read before its first poll ends is also written then, which
+/// releases its permit, and the last block may not be read yet. A request that succeeds is
+/// therefore repeated a few times.
+async fn respond_without_permits<B, F, G>(
+    get: impl Fn(&str) -> F,
+    send: impl Fn() -> G,
+) -> ServiceResponse<B>
 where
     F: Future<Output = ServiceResponse<B>>,
     G: Future<Output = ServiceResponse<B>>,
@@ -174,38 +150,39 @@ where
     loop {
         let mut blocks: Vec<_> = (0..8).map(|_| Box::pin(get(BLOCK))).collect();
         for block in &mut blocks {
+            // The poll starts the read. Its result is pending or a response that is not needed.
             let _ = poll!(block);
         }
-        get(BEHIND).await;
-        let answer = ask().await;
-        if answer.status() != StatusCode::OK || tries == TRIES {
-            return answer;
+        get(READ_BY_READERS).await;
+        let response = send().await;
+        if response.status() != StatusCode::OK || tries == TRIES {
+            return response;
         }
         tries += 1;
     }
 }
 
 #[actix_web::test]
-async fn a_block_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_block_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
     let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let refused = without_places(get, || get(BLOCK)).await;
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(refused.headers().get(header::RETRY_AFTER).unwrap(), "1");
+    let rejected = respond_without_permits(get, || get(BLOCK)).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(rejected.headers().get(header::RETRY_AFTER).unwrap(), "1");
     let small = "/v1/blocks/by_height/1?with_transactions=true";
     for path in [small, "/v1/blocks/by_height/0"] {
-        let answer = without_places(get, || get(path)).await;
-        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        let response = respond_without_permits(get, || get(path)).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
+    // An abandoned request still runs to completion, which releases its permit.
     while get(BLOCK).await.status() != StatusCode::OK {}
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_transaction_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
@@ -215,16 +192,16 @@ async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() 
         ("/v1/transactions/by_version/1", StatusCode::OK),
         (large, StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        let answer = without_places(get, || get(path)).await;
-        assert_eq!(answer.status(), expected, "{path}");
+        let response = respond_without_permits(get, || get(path)).await;
+        assert_eq!(response.status(), expected, "{path}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
+    // An abandoned request still runs to completion, which releases its permit.
     while get(large).await.status() != StatusCode::OK {}
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_page_of_events_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     let made = Transfer::new(0, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
     api.commit_signed(&made).await;
@@ -246,16 +223,16 @@ async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large
         (&small, StatusCode::OK),
         (&large, StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        let answer = without_places(get, || get(path)).await;
-        assert_eq!(answer.status(), expected, "{path}");
+        let response = respond_without_permits(get, || get(path)).await;
+        assert_eq!(response.status(), expected, "{path}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
+    // An abandoned request still runs to completion, which releases its permit.
     while get(&large).await.status() != StatusCode::OK {}
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_table_item_needs_a_large_response_permit_only_if_it_is_large() {
     let table = AccountAddress::from_low_u64(0x7ab1e);
     let item = |key: u8, length: usize| {
         let value = bcs::to_bytes(&vec![7u8; length]).unwrap();
@@ -263,12 +240,12 @@ async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_lar
     };
     let api = TestApi::start(Settings {
         more_state: vec![item(0, 1_000), item(1, 300 * 1024)],
-        ..keeping_no_answers()
+        ..without_response_cache()
     })
     .await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
     let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let ask = |route: &str, body: Value, accept: &'static str| {
+    let send = |route: &str, body: Value, accept: &'static str| {
         let request = TestRequest::post()
             .uri(&format!("/v1/tables/{table}/{route}"))
             .insert_header((header::ACCEPT, accept))
@@ -282,125 +259,19 @@ async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_lar
         ("item", [typed(0), typed(1)]),
         ("raw_item", [raw(0), raw(1)]),
     ] {
-        let answer = without_places(get, || ask(route, small.clone(), JSON)).await;
-        assert_eq!(answer.status(), StatusCode::OK, "{route}");
-        let answer = without_places(get, || ask(route, large.clone(), JSON)).await;
-        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE, "{route}");
-        let as_stored = || ask(route, large.clone(), "application/x-bcs");
-        let answer = without_places(get, as_stored).await;
-        assert_eq!(answer.status(), StatusCode::OK, "{route}");
+        let response = respond_without_permits(get, || send(route, small.clone(), JSON)).await;
+        assert_eq!(response.status(), StatusCode::OK, "{route}");
+        let response = respond_without_permits(get, || send(route, large.clone(), JSON)).await;
+        assert_eq!(
+            response.status(),
+            StatusCode::SERVICE_UNAVAILABLE,
+            "{route}"
+        );
+        let as_stored = || send(route, large.clone(), "application/x-bcs");
+        let response = respond_without_permits(get, as_stored).await;
+        assert_eq!(response.status(), StatusCode::OK, "{route}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
-    while ask("item", typed(1), JSON).await.status() != StatusCode::OK {}
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn what_is_below_the_window_is_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    let first = api.commit(&Transfer::new(0, 0)).await;
-    let mut number = 1;
-    // Each block brings the pruner to work; the headers tell when version 0 has left the window.
-    let oldest = loop {
-        api.commit(&Transfer::new(0, number)).await;
-        number += 1;
-        let oldest: u64 = api.client.get("/v1").await.headers["x-node-ledger-oldest-version"]
-            .parse()
-            .unwrap();
-        if oldest > 3 {
-            break oldest;
-        }
-        assert!(number < 200, "nothing is pruned");
-    };
-    let gone = [
-        (
-            "/v1/transactions/by_version/0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/blocks/by_height/0",
-            "block_pruned",
-            "Block(0) has been pruned",
-        ),
-        (
-            "/v1/blocks/by_height/0?with_transactions=true",
-            "block_pruned",
-            "Block(0) has been pruned",
-        ),
-        (
-            "/v1/blocks/by_version/0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/transactions/auxiliary_info?start_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/resource/0x1::a::B?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/module/coin?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/modules?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/balance/0xa?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-    ];
-    for (path, error_code, message) in gone {
-        let answer = api.client.get(path).await;
-        assert_eq!(answer.status, 410, "{path}: {}", answer.text());
-        assert_eq!(answer.error_code(), error_code, "{path}");
-        assert_eq!(answer.json()["message"], message, "{path}");
-        let now: u64 = answer.headers["x-node-ledger-oldest-version"]
-            .parse()
-            .unwrap();
-        assert!(now >= oldest, "{path}");
-    }
-    // Before a 404: no such item and no such function was ever there.
-    for (path, body) in [
-        ("/v1/tables/0xdead/raw_item", json!({ "key": "0x" })),
-        (
-            "/v1/tables/0xdead/item",
-            json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
-        ),
-        (
-            "/v1/view",
-            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
-        ),
-    ] {
-        let path = format!("{path}?ledger_version=0");
-        let answer = api.client.post_json(&path, &body, "application/json").await;
-        refused(&answer, (410, "version_pruned"), &path);
-    }
-    // By hash the index row may still be there or not.
-    let path = format!(
-        "/v1/transactions/by_hash/{}",
-        first["hash"].as_str().unwrap()
-    );
-    let answer = api.client.get(&path).await;
-    let expected = [(410, "version_pruned"), (404, "transaction_not_found")];
-    assert!(
-        expected.contains(&(answer.status, &answer.error_code())),
-        "{}",
-        answer.text()
-    );
+    // An abandoned request still runs to completion, which releases its permit.
+    while send("item", typed(1), JSON).await.status() != StatusCode::OK {}
     api.stop().await;
 }

@@ -1,40 +1,41 @@
 //! Listings of committed transactions: of the ledger, and of an account by sequence number.
 
 use crate::kit::{
-    RawResponse, Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers,
+    ok_bcs, ok_json,
 };
 use actix_web::rt;
 use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::ops::Range;
 
-/// The transactions of some versions as they are shown one by one.
+/// Returns the transactions of a range of versions, read one by one.
 async fn one_by_one(api: &TestApi, versions: Range<u64>) -> Vec<Value> {
     let mut all = Vec::new();
     for version in versions {
         let path = format!("/v1/transactions/by_version/{version}");
-        all.push(good(&api.client.get(&path).await));
+        all.push(ok_json(&api.client.get(&path).await));
     }
     all
 }
 
-/// As [`one_by_one`], in BCS: a vector of what the answers hold after the variant of the union.
+/// Returns the same as [`one_by_one`] as a BCS vector, without the variant of each response.
 async fn one_by_one_in_bcs(api: &TestApi, versions: Range<u64>) -> Vec<u8> {
     let mut all = vec![u8::try_from(versions.end - versions.start).unwrap()];
     for version in versions {
         let path = format!("/v1/transactions/by_version/{version}");
-        all.extend(&good_bcs(&api.client.get_bcs(&path).await)[1..]);
+        all.extend(&ok_bcs(&api.client.get_bcs(&path).await)[1..]);
     }
     all
 }
 
-fn array(answer: &RawResponse) -> Vec<Value> {
+fn array(response: &RawResponse) -> Vec<Value> {
     assert!(
-        !answer.headers.contains_key("x-node-cursor"),
+        !response.headers.contains_key("x-node-cursor"),
         "never a cursor"
     );
-    good(answer).as_array().unwrap().clone()
+    ok_json(response).as_array().unwrap().clone()
 }
 
 fn number(value: &Value) -> u64 {
@@ -42,7 +43,7 @@ fn number(value: &Value) -> u64 {
 }
 
 #[actix_web::test]
-async fn the_ledger_by_version() {
+async fn lists_the_ledger_by_version() {
     let api = TestApi::start(Settings::default()).await;
     for number in 0..10 {
         api.commit(&Transfer::new(0, number)).await;
@@ -54,11 +55,7 @@ async fn the_ledger_by_version() {
     };
     assert_eq!(list("").await, all[6..], "the newest 25");
     assert_eq!(list("?limit=4").await, all[27..]);
-    assert_eq!(
-        list("?limit=65535").await,
-        all,
-        "all are fewer than the most"
-    );
+    assert_eq!(list("?limit=65535").await, all, "fewer than the maximum");
     assert_eq!(list("?start=0").await, all[..25]);
     assert_eq!(list("?start=2&limit=5").await, all[2..7]);
     assert_eq!(
@@ -76,11 +73,11 @@ async fn the_ledger_by_version() {
             .get_bcs(&format!("/v1/transactions{query}"))
             .await;
         let expected = one_by_one_in_bcs(&api, versions).await;
-        assert!(good_bcs(&in_bcs) == expected, "{query}");
+        assert!(ok_bcs(&in_bcs) == expected, "{query}");
         assert!(!in_bcs.headers.contains_key("x-node-cursor"));
     }
     let beyond = api.client.get("/v1/transactions?start=31").await;
-    refused(&beyond, (400, "invalid_input"), "beyond the end");
+    assert_error(&beyond, (400, "invalid_input"), "beyond the end");
     assert_eq!(
         beyond.json()["message"],
         "Given start value (31) is higher than the current ledger version, it must be < 31"
@@ -94,7 +91,7 @@ async fn the_ledger_by_version() {
 }
 
 #[actix_web::test]
-async fn an_account_by_sequence_number() {
+async fn lists_an_account_by_sequence_number() {
     let api = TestApi::start(Settings::default()).await;
     let mut all = Vec::new();
     for number in 0..30 {
@@ -122,19 +119,19 @@ async fn an_account_by_sequence_number() {
         assert_eq!(list(query).await, Vec::<Value>::new(), "{query}");
     }
     for query in ["", "?start=0", "?start=9"] {
-        let nobody = account("0xdead".to_owned(), query).await;
-        assert_eq!(nobody, Vec::<Value>::new());
+        let unknown = account("0xdead".to_owned(), query).await;
+        assert_eq!(unknown, Vec::<Value>::new());
     }
     let path = format!("/v1/accounts/{sender}/transactions?start=3&limit=1");
     let in_bcs = api.client.get_bcs(&path).await;
     let version = number(&all[3]["version"]);
     let expected = one_by_one_in_bcs(&api, version..version + 1).await;
-    assert!(good_bcs(&in_bcs) == expected);
+    assert!(ok_bcs(&in_bcs) == expected);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn bad_pages() {
+async fn rejects_malformed_pages() {
     let api = TestApi::start(Settings::default()).await;
     for path in ["/v1/transactions", "/v1/accounts/0x1/transactions"] {
         for (query, expected) in [
@@ -145,24 +142,24 @@ async fn bad_pages() {
             ("start=18446744073709551616", (400, "web_framework_error")),
         ] {
             let path = format!("{path}?{query}");
-            refused(&api.client.get(&path).await, expected, &path);
+            assert_error(&api.client.get(&path).await, expected, &path);
         }
     }
     let newest = api
         .client
         .get("/v1/transactions?start=18446744073709551615")
         .await;
-    refused(&newest, (400, "invalid_input"), "the greatest start");
-    let nobody = api.client.get("/v1/accounts/0xg/transactions").await;
-    refused(&nobody, (400, "web_framework_error"), "no address");
-    still_works(&api).await;
+    assert_error(&newest, (400, "invalid_input"), "the greatest start");
+    let unknown = api.client.get("/v1/accounts/0xg/transactions").await;
+    assert_error(&unknown, (400, "web_framework_error"), "not an address");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// Pages follow each other without a gap or a repetition while blocks are committed, and each is of
-/// the moment that its headers name.
+/// Reads pages without a gap or a repetition while blocks are committed. Each page belongs to the
+/// version of its headers.
 #[actix_web::test]
-async fn pages_beside_commits() {
+async fn returns_consistent_pages_during_commits() {
     const TRANSFERS: u64 = 60;
     let api = TestApi::start(Settings::default()).await;
     let (client, chain) = (api.client.clone(), api.chain.clone());
@@ -191,24 +188,30 @@ async fn pages_beside_commits() {
         }
         let newest = ledger_headers(&page, "node")[1];
         let page = array(&page);
-        assert!(page.iter().all(|shown| number(&shown["version"]) <= newest));
+        assert!(
+            page.iter()
+                .all(|transaction| number(&transaction["version"]) <= newest)
+        );
         assert!(page.len() == 7 || all.len() + page.len() == newest as usize + 1);
         all.extend(page);
     }
     writer.await.unwrap();
-    let versions: Vec<_> = all.iter().map(|shown| number(&shown["version"])).collect();
+    let versions: Vec<_> = all
+        .iter()
+        .map(|transaction| number(&transaction["version"]))
+        .collect();
     assert_eq!(versions, (0..all.len() as u64).collect::<Vec<_>>());
     let transfers = all
         .iter()
-        .filter(|shown| shown["type"] == "user_transaction")
+        .filter(|transaction| transaction["type"] == "user_transaction")
         .count();
     assert_eq!(transfers as u64, TRANSFERS);
     api.stop().await;
 }
 
-/// A page ends with the transaction that brings it to 8 MiB.
+/// Ends a page with the transaction that brings it to 8 MiB.
 #[actix_web::test]
-async fn a_page_is_cut_at_its_bytes() {
+async fn ends_a_page_at_8_mib() {
     let item = |key: u8| {
         let table = AccountAddress::from_low_u64(0x7ab1e);
         (
@@ -225,7 +228,7 @@ async fn a_page_is_cut_at_its_bytes() {
     let types = |transactions: Vec<Value>| -> Vec<Value> {
         transactions
             .iter()
-            .map(|shown| shown["type"].clone())
+            .map(|transaction| transaction["type"].clone())
             .collect()
     };
     let first = types(array(&api.client.get("/v1/transactions?start=0").await));
@@ -240,62 +243,5 @@ async fn a_page_is_cut_at_its_bytes() {
     let newest = types(array(&api.client.get("/v1/transactions").await));
     assert_eq!(newest[..1], ["genesis_transaction"], "read last");
     assert_eq!(newest[1..], rest);
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn what_is_below_the_window_is_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    api.commit(&Transfer::new(1, 0)).await;
-    let sender = Transfer::new(0, 0).sender();
-    let account = format!("/v1/accounts/{sender}/transactions");
-    let mut next = 0;
-    // Each block brings the pruner to work; what is listed tells when the first ones have left.
-    let kept = loop {
-        api.commit(&Transfer::new(0, next)).await;
-        next += 1;
-        let kept = array(&api.client.get(&format!("{account}?limit=100")).await);
-        if number(&kept[0]["sequence_number"]) > 1 {
-            break kept;
-        }
-        assert!(next < 100, "nothing is pruned");
-    };
-    let gone = (410, "version_pruned");
-    let first = number(&kept[0]["sequence_number"]);
-    let answer = api
-        .client
-        .get(&format!("{account}?start={}", first - 1))
-        .await;
-    refused(&answer, gone, "by sequence number");
-    assert!(ledger_headers(&answer, "node")[2] > 0);
-    refused(
-        &api.client.get(&format!("{account}?start=0")).await,
-        gone,
-        "the first",
-    );
-    let newest = array(
-        &api.client
-            .get(&format!("{account}?start={}", next - 1))
-            .await,
-    );
-    assert_eq!(newest, kept[kept.len() - 1..]);
-
-    let answer = api.client.get("/v1/transactions?start=0").await;
-    refused(&answer, gone, "by version");
-    assert!(ledger_headers(&answer, "node")[2] > 0);
-    let answer = api.client.get("/v1/transactions?start=1&limit=1").await;
-    refused(&answer, gone, "the second version");
-
-    // Of an account that has none left its sequence number knows how many there were.
-    let spent = format!("/v1/accounts/{}/transactions", Transfer::new(1, 0).sender());
-    refused(
-        &api.client.get(&format!("{spent}?start=0")).await,
-        gone,
-        "none left",
-    );
-    for query in ["", "?start=1"] {
-        let answer = api.client.get(&format!("{spent}{query}")).await;
-        assert_eq!(good(&answer), json!([]), "{query}");
-    }
     api.stop().await;
 }

@@ -1,7 +1,7 @@
-//! The interface over HTTP, against nodes of its own on free ports.
+//! The interface over HTTP, against nodes on free ports.
 
 mod batch;
-mod batch_refusals;
+mod batch_rejections;
 mod blocks;
 mod browsers;
 mod clock;
@@ -13,7 +13,6 @@ mod filter;
 mod graphql;
 mod groups;
 mod hygiene;
-mod kept;
 mod kit;
 mod limits;
 mod listings;
@@ -21,8 +20,9 @@ mod memory;
 mod orderless;
 mod pages;
 mod programs;
-mod refusals;
+mod rejections;
 mod resources;
+mod response_cache;
 mod routes;
 mod second_signature;
 mod signature_lanes;

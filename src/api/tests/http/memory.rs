@@ -1,4 +1,4 @@
-//! What requests may take of memory in all: bodies that arrive, and answers that nobody reads.
+//! The memory limits of all requests: bodies that arrive, and responses that are not read.
 
 use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
@@ -10,14 +10,14 @@ use actix_web::{
 use ledger_api::configure;
 use ledger_test_support::http::RawConnection;
 
-/// More than what is small, for which a part of the memory is kept.
+/// Size of a body above the limit of small ones, which have a reserved part of the memory.
 const LARGE: usize = 100 * 1024;
 
 #[actix_web::test]
-async fn answers_that_are_not_read_have_a_limit_in_all() {
+async fn limits_the_memory_of_all_unread_responses() {
     let path = "/v1/accounts/0x1/modules";
     let mut settings = Settings::default();
-    // Three quarters of it are less than two of the answer.
+    // Three quarters of it are less than two of the responses.
     settings.api.answers_bytes_max = 150 * 1024;
     let api = TestApi::start(settings).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
@@ -27,15 +27,15 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
     assert_eq!(
         unread.status(),
         StatusCode::OK,
-        "a single answer is always given"
+        "a single response always fits"
     );
-    let refused = get(path).await;
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(refused.headers().get(header::RETRY_AFTER).unwrap(), "1");
+    let rejected = get(path).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(rejected.headers().get(header::RETRY_AFTER).unwrap(), "1");
     assert_eq!(
         get("/v1").await.status(),
         StatusCode::OK,
-        "small ones have their part"
+        "small responses have a reserved part"
     );
     drop(unread);
     let read = get(path).await;
@@ -45,7 +45,7 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
     assert_eq!(
         get(path).await.status(),
         StatusCode::OK,
-        "what was read is given back"
+        "the memory of a response that was read is free"
     );
 
     let document = "/v1/spec.json";
@@ -58,7 +58,7 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
         readers
             .iter()
             .all(|reader| reader.status() == StatusCode::OK),
-        "what all share counts for none"
+        "the shared document is not charged"
     );
     api.stop().await;
 }
@@ -101,7 +101,8 @@ async fn head_of_a_large_response_needs_no_memory() {
 async fn send_without_last_byte(api: &TestApi, body: &[u8]) -> RawConnection {
     let mut connection = api.client.connect().await;
     let head = format!(
-        "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n",
         body.len() + 1
     );
     connection.send(head.as_bytes()).await;
@@ -110,42 +111,42 @@ async fn send_without_last_byte(api: &TestApi, body: &[u8]) -> RawConnection {
 }
 
 #[actix_web::test]
-async fn bodies_that_arrive_have_a_limit_in_all() {
+async fn limits_the_memory_of_all_arriving_bodies() {
     let mut settings = Settings::default();
-    // Three quarters of it are more than the body that is sent, and less than with another half.
+    // Three quarters of it are more than one of the bodies, and less than one and a half.
     settings.api.bodies_bytes_max = 2 * LARGE;
     let api = TestApi::start(settings).await;
     let large = vec![b' '; LARGE];
-    let ask = async || {
+    let post = async || {
         let headers = [("content-type", "application/json")];
         api.client
             .send("POST", "/v1/view", &headers, Some(&large))
             .await
     };
-    assert_eq!(ask().await.status, 400, "alone it is read, and is no call");
+    assert_eq!(post().await.status, 400, "read if alone, but not a call");
 
     let arriving = send_without_last_byte(&api, &large).await;
-    let refused = loop {
-        // Until the first has arrived.
-        let answer = ask().await;
-        if answer.status != 400 {
-            break answer;
+    let rejected = loop {
+        // Succeeds until the server has read the first body.
+        let response = post().await;
+        if response.status != 400 {
+            break response;
         }
     };
     assert_eq!(
-        (refused.status, &refused.error_code()[..]),
+        (rejected.status, &rejected.error_code()[..]),
         (503, "internal_error")
     );
-    assert_eq!(refused.headers["retry-after"], "1");
-    // Small ones have their part.
+    assert_eq!(rejected.headers["retry-after"], "1");
+    // Small bodies have a reserved part.
     assert_eq!(api.commit(&Transfer::new(0, 0)).await["success"], true);
     drop(arriving);
-    // What came of it is given back once the node has seen that the client is gone.
-    while ask().await.status == 503 {}
+    // The memory is released once the node has noticed the closed connection.
+    while post().await.status == 503 {}
     api.stop().await;
 }
 
-/// A chunked body does not declare its length, so each chunk is charged when it arrives.
+/// Charges each chunk when it arrives, because a chunked body does not declare its length.
 #[actix_web::test]
 async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
     const DECLARED: [(&str, &str); 1] = [("content-type", "application/json")];
@@ -154,14 +155,14 @@ async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
     settings.api.bodies_bytes_max = 2 * LARGE;
     let api = TestApi::start(settings).await;
     let large = vec![b' '; LARGE];
-    let ask = async || {
+    let post = async || {
         api.client
             .send("POST", "/v1/view", &DECLARED, Some(&large))
             .await
     };
     let arriving = send_without_last_byte(&api, &large).await;
-    // Until the server has read the first body.
-    while ask().await.status != 503 {}
+    // Succeeds until the server has read the first body.
+    while post().await.status != 503 {}
     for first_chunk_bytes in [1, LARGE / 2] {
         let rest = LARGE - first_chunk_bytes;
         let mut chunked =
@@ -174,22 +175,22 @@ async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
             chunked.extend_from_slice(b"\r\n");
         }
         chunked.extend_from_slice(b"0\r\n\r\n");
-        let refused = api.client.raw(&chunked).await;
+        let rejected = api.client.raw(&chunked).await;
         assert_eq!(
-            (refused.status, &refused.error_code()[..]),
+            (rejected.status, &rejected.error_code()[..]),
             (503, "internal_error"),
             "first chunk of {first_chunk_bytes} bytes: {}",
-            refused.text()
+            rejected.text()
         );
     }
     drop(arriving);
-    while ask().await.status == 503 {}
+    while post().await.status == 503 {}
     api.stop().await;
 }
 
-/// What was submitted stands in the answer, and counts as the body that it came in.
+/// Keeps the memory of the body charged, because the response holds the transaction.
 #[actix_web::test]
-async fn an_answer_to_a_submission_counts_as_its_body_until_it_is_read() {
+async fn charges_a_submission_until_its_response_is_read() {
     let mut settings = Settings::default();
     // More than one of the two bodies, and less than both.
     settings.api.bodies_bytes_max = 300;
@@ -207,16 +208,16 @@ async fn an_answer_to_a_submission_counts_as_its_body_until_it_is_read() {
     };
     let accepted = submit(0).await;
     assert_eq!(accepted.status(), StatusCode::ACCEPTED);
-    // All that there is of it once its head was sent.
+    // The part of the response that is left once its head is sent.
     let unread = accepted.into_body();
-    let refused = submit(1).await;
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let rejected = submit(1).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
     drop(unread);
     assert_eq!(submit(1).await.status(), StatusCode::ACCEPTED);
     api.stop().await;
 }
 
-/// The value of a body is charged as many bytes as the body. The value of a GraphQL query is not,
+/// Charges the value of a body as many bytes as the body, except the value of a GraphQL query,
 /// because its route has a small limit of its own.
 #[actix_web::test]
 async fn charges_a_graphql_body_once() {
@@ -257,8 +258,8 @@ async fn charges_a_graphql_body_once() {
         ),
     ] {
         let padded = format!("{body:BODY_BYTES$}").into_bytes();
-        let answer = post(path, "application/json", padded).await;
-        assert_eq!(answer.status(), status, "{path}");
+        let response = post(path, "application/json", padded).await;
+        assert_eq!(response.status(), status, "{path}");
     }
     drop(unread);
     api.stop().await;

@@ -1,8 +1,9 @@
-//! Transactions without a sequence number, through the interface: how they look, that none runs twice,
-//! and how many one account may send.
+//! Orderless transactions: their JSON form, their protection against replay, and the number that
+//! one account may have pending.
 
 use crate::kit::{
-    Refusal, Settings, TestApi, Transfer, exchange, good, now_secs, refused, still_works,
+    Rejection, Settings, TestApi, Transfer, assert_error, assert_still_commits, exchange, now_secs,
+    ok_json,
 };
 use bytes::Bytes;
 use ledger_actors::{MempoolConfig, NodeConfig};
@@ -14,14 +15,14 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// The statuses that this file shows.
-pub const SHOWN: [Status; 3] = [
+/// Validation statuses that the tests of this file cause.
+pub const CAUSED: [Status; 3] = [
     Status::SequenceNonceInvalid,
     Status::NonceAlreadyUsed,
     Status::TransactionExpirationTooFarInFuture,
 ];
 
-/// A transfer by the first account that expires soon enough.
+/// Returns a transfer by the first account that expires early enough for a nonce.
 fn transfer(amount: u64) -> Transfer {
     Transfer {
         amount,
@@ -42,45 +43,50 @@ fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
 }
 
 async fn sequence_number(api: &TestApi, address: AccountAddress) -> Value {
-    let account = good(&api.client.get(&format!("/v1/accounts/{address}")).await);
+    let account = ok_json(&api.client.get(&format!("/v1/accounts/{address}")).await);
     account["sequence_number"].clone()
 }
 
-async fn show(api: &TestApi, status: Status, words: &'static str, signed: SignedTransaction) {
-    let refusal = Refusal {
-        what: status.name(),
+async fn assert_rejected(
+    api: &TestApi,
+    status: Status,
+    words: &'static str,
+    signed: SignedTransaction,
+) {
+    let rejection = Rejection {
+        case: status.name(),
         signed,
         status,
         words,
     };
-    refusal.show(api).await;
+    rejection.assert_rejected(api).await;
 }
 
 #[actix_web::test]
-async fn the_shape_as_submitted_and_as_committed() {
+async fn shows_the_nonce_of_a_submitted_and_a_committed_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let signed = signed(&api, &transfer(7), 5);
     let mut body = json_of(&api, &signed);
-    // The member is mandatory, and whatever it says is passed over.
+    // The member is mandatory, and its value is ignored.
     body["sequence_number"] = json!("3");
     let accepted = api.client.submit_json(&body).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     let hash = signed.hash(api.chain.vendor());
     let committed = api.client.wait(&hash).await;
     assert_eq!(committed["success"], true, "{committed}");
-    for shown in [&accepted.json(), &committed] {
-        assert_eq!(shown["hash"], hash.to_string());
-        assert_eq!(shown["sequence_number"], "18446744073709551615");
-        assert_eq!(shown["replay_protection_nonce"], "5");
-        assert_eq!(shown["payload"]["type"], "entry_function_payload");
+    for transaction in [&accepted.json(), &committed] {
+        assert_eq!(transaction["hash"], hash.to_string());
+        assert_eq!(transaction["sequence_number"], "18446744073709551615");
+        assert_eq!(transaction["replay_protection_nonce"], "5");
+        assert_eq!(transaction["payload"]["type"], "entry_function_payload");
     }
     assert_eq!(sequence_number(&api, signed.raw.sender).await, "0");
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn an_account_that_has_nothing_but_coins_sends_and_stays_so() {
+async fn sends_from_an_account_that_has_only_coins() {
     let api = TestApi::start(Settings::default()).await;
     let newcomer = TestSigner::of_every_scheme().remove(0).1;
     let funding = Transfer {
@@ -103,7 +109,7 @@ async fn an_account_that_has_nothing_but_coins_sends_and_stays_so() {
 }
 
 #[actix_web::test]
-async fn a_nonce_is_used_once_also_after_a_restart() {
+async fn rejects_a_used_nonce_also_after_a_restart() {
     let mut api = TestApi::start(Settings::default()).await;
     let first = signed(&api, &transfer(7), 5);
     assert_eq!(api.commit_signed(&first).await["success"], true);
@@ -113,25 +119,25 @@ async fn a_nonce_is_used_once_also_after_a_restart() {
             api = api.restarted().await;
         }
         let again = api.client.submit_bcs(&first).await;
-        refused(&again, (400, "vm_error"), "the same again");
+        assert_error(&again, (400, "vm_error"), "submitted again");
         assert_eq!(again.json()["vm_error_code"], 42, "{}", again.text());
-        show(&api, Status::NonceAlreadyUsed, "", other.clone()).await;
-        // The nonce of another account is another one.
-        let theirs = Transfer {
+        assert_rejected(&api, Status::NonceAlreadyUsed, "", other.clone()).await;
+        // Accounts do not share nonces.
+        let of_other_account = Transfer {
             from: 1 + restarts,
             ..transfer(7)
         };
         assert_eq!(
-            api.commit_signed(&signed(&api, &theirs, 5)).await["success"],
+            api.commit_signed(&signed(&api, &of_other_account, 5)).await["success"],
             true
         );
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn what_expires_too_late() {
+async fn rejects_an_expiration_too_far_in_the_future() {
     let api = TestApi::start(Settings::default()).await;
     let late = Transfer {
         expiration_timestamp_secs: now_secs() + 200,
@@ -139,19 +145,19 @@ async fn what_expires_too_late() {
     };
     let words = "an orderless transaction must expire at";
     let late = signed(&api, &late, 5);
-    show(
+    assert_rejected(
         &api,
         Status::TransactionExpirationTooFarInFuture,
         words,
         late,
     )
     .await;
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// The bucket of nonces that a nonce of an account falls into: its place in the state, as the ledger's own
-/// module describes it.
+/// Returns the state key of the bucket for a nonce of an account, computed as the ledger's own
+/// module does.
 fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
     let hash = HashValue::sha3_of(&[sender.as_bytes(), &nonce.to_le_bytes()]);
     let number = u64::from_le_bytes(hash.as_bytes()[16..24].try_into().unwrap()) % 65_536;
@@ -163,9 +169,10 @@ fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
     StateKey::table_item(&table, &bcs::to_bytes(&number).unwrap())
 }
 
-/// To fill a bucket by requests takes a search over some 33 million nonces, so the genesis has a full one.
+/// Starts with a full bucket in genesis, because filling one by requests needs a search over some
+/// 33 million nonces.
 #[actix_web::test]
-async fn a_nonce_without_room() {
+async fn rejects_a_nonce_whose_bucket_is_full() {
     let sender = transfer(7).sender();
     let others: Vec<(u128, u64)> = (0..512).map(|digest| (digest, now_secs() + 90)).collect();
     let api = TestApi::start(Settings {
@@ -176,12 +183,12 @@ async fn a_nonce_without_room() {
         ..Settings::default()
     })
     .await;
-    let refused = signed(&api, &transfer(7), 5);
-    show(
+    let rejected = signed(&api, &transfer(7), 5);
+    assert_rejected(
         &api,
         Status::SequenceNonceInvalid,
         "take another one",
-        refused,
+        rejected,
     )
     .await;
     let other = api.commit_signed(&signed(&api, &transfer(7), 6)).await;
@@ -190,17 +197,17 @@ async fn a_nonce_without_room() {
 }
 
 #[actix_web::test]
-async fn one_account_sends_many_at_once() {
+async fn accepts_many_concurrent_transactions_of_one_account() {
     const COUNT: u64 = 200;
     let api = TestApi::start(Settings::default()).await;
     let transfer = transfer(7);
     let all: Vec<_> = (0..COUNT)
         .map(|nonce| signed(&api, &transfer, nonce))
         .collect();
-    let answers =
+    let responses =
         futures::future::join_all(all.iter().map(|signed| api.client.submit_bcs(signed))).await;
-    for answer in answers {
-        assert_eq!(answer.status, 202, "{}", answer.text());
+    for response in responses {
+        assert_eq!(response.status, 202, "{}", response.text());
     }
     for signed in &all {
         let committed = api.client.wait(&signed.hash(api.chain.vendor())).await;
@@ -211,13 +218,13 @@ async fn one_account_sends_many_at_once() {
         "/v1/accounts/{}/balance/0x1::node_coin::NodeCoin",
         transfer.to
     );
-    assert_eq!(good(&api.client.get(&path).await), 7 * COUNT);
-    still_works(&api).await;
+    assert_eq!(ok_json(&api.client.get(&path).await), 7 * COUNT);
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn an_account_at_its_cap() {
+async fn responds_507_if_an_account_reaches_its_orderless_capacity() {
     let mempool = MempoolConfig {
         capacity_per_account_orderless: 1,
         ..MempoolConfig::default()
@@ -230,31 +237,32 @@ async fn an_account_at_its_cap() {
         ..Settings::default()
     })
     .await;
-    // One that can run leaves as soon as its block is durable, so it takes tries to meet one still there.
+    // A transaction leaves the mempool once its block is durable, so it takes several tries to
+    // submit a second one before that.
     let transfer = transfer(7);
-    let mut refusal = None;
+    let mut rejection = None;
     for nonce in 0..10_000 {
-        let answer = api.client.submit_bcs(&signed(&api, &transfer, nonce)).await;
-        if answer.status != 202 {
-            refusal = Some(answer);
+        let response = api.client.submit_bcs(&signed(&api, &transfer, nonce)).await;
+        if response.status != 202 {
+            rejection = Some(response);
             break;
         }
     }
-    let refusal = refusal.expect("a second one while the first is there");
-    refused(&refusal, (507, "mempool_is_full"), "a second");
-    let body = refusal.json();
+    let rejection = rejection.expect("a second transaction while the first is pending");
+    assert_error(&rejection, (507, "mempool_is_full"), "a second");
+    let body = rejection.json();
     let message = body["message"].as_str().unwrap();
     assert!(
         message.ends_with("orderless transactions from account: 1, Capacity: 1"),
         "{message}"
     );
-    // Those with a sequence number have a cap of their own.
+    // Transactions with a sequence number have a capacity of their own.
     assert_eq!(api.commit(&Transfer::new(0, 0)).await["success"], true);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn signed_by_several_and_paid_for() {
+async fn commits_with_several_signers_and_a_fee_payer() {
     let api = TestApi::start(Settings::default()).await;
     let sender = transfer(7).signer();
     let other = Transfer::new(1, 0).signer();
@@ -272,9 +280,10 @@ async fn signed_by_several_and_paid_for() {
     api.stop().await;
 }
 
-/// The ledger was not used since genesis, which is long ago; a block of now would take the transaction.
+/// Simulates at the clock's time, because a block made now would accept the transaction, while the
+/// newest block is the genesis, which is long ago.
 #[actix_web::test]
-async fn a_ledger_that_rested_simulates_it_at_the_time_of_the_clock() {
+async fn simulates_at_the_time_of_the_clock_on_an_idle_ledger() {
     let api = TestApi::start(Settings::default()).await;
     let mut unsigned = signed(&api, &transfer(1), 1);
     unsigned.authenticator = TransactionAuthenticator::SingleSender {
@@ -282,7 +291,7 @@ async fn a_ledger_that_rested_simulates_it_at_the_time_of_the_clock() {
     };
     let path = "/v1/transactions/simulate";
     let json = json_of(&api, &unsigned);
-    let simulated = good(&api.client.post_json(path, &json, "application/json").await);
+    let simulated = ok_json(&api.client.post_json(path, &json, "application/json").await);
     assert_eq!(
         simulated[0]["vm_status"], "Executed successfully",
         "{simulated}"

@@ -1,72 +1,72 @@
-//! Pages make the whole listing, whatever is committed and pruned while they are read: what is below
-//! the moment of the first page comes out whole, in order and once.
+//! Pages of a listing that are read during commits and pruning: every entry up to the version of
+//! the first page is returned once and in order.
 
 mod expected;
 mod listings;
 mod walk;
 mod writer;
 
-use crate::kit::{Client, Settings, TestApi, good, refused};
+use crate::kit::{Client, Settings, TestApi, assert_error, ok_json};
 use expected::Ledger;
 use fastrand::Rng;
-use listings::{account, of_account, places, summaries, transactions, withdrawals};
+use listings::{account, of_account, summaries, transaction_indices, transactions, withdrawals};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use walk::{Numbered, generator, newest_version, number, walk_cursors};
 use writer::{MIXED, SEQUENTIAL, Writer};
 
-/// How often each listing is read.
+/// Number of times that each listing is read.
 const WALKS: usize = 4;
-/// How many versions are committed before the first walk: several pages.
+/// Number of versions committed before the first walk, enough for several pages.
 const VERSIONS_MIN: u64 = 250;
 
-async fn wait_for(client: &Client, version: u64) {
+async fn wait_for_version(client: &Client, version: u64) {
     while newest_version(client).await < version {}
 }
 
 #[actix_web::test]
-async fn numbered_listings_under_commits() {
+async fn returns_every_entry_of_numbered_listings_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0x9a6e);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
+    wait_for_version(&api.client, VERSIONS_MIN).await;
     let mut listings = vec![
         transactions(),
-        places(),
+        transaction_indices(),
         of_account(MIXED),
         summaries(MIXED),
     ];
     listings.extend(withdrawals(&api.client, MIXED).await);
     let mut walks = Vec::new();
     for round in 0..WALKS {
-        for (place, listing) in listings.iter().enumerate() {
-            // All of it at first, then from anywhere on.
+        for (index, listing) in listings.iter().enumerate() {
+            // The first round reads all of the listing, later rounds begin at a random number.
             let from = if round == 0 {
                 0
             } else {
                 random.u64(..VERSIONS_MIN / 5)
             };
             let walked = listing.walk(&api.client, from, &mut random).await;
-            walks.push((place, from, walked));
+            walks.push((index, from, walked));
         }
     }
     writer.stop().await;
     let ledger = Ledger::read(&api.client).await;
-    for (place, from, walked) in &walks {
-        ledger.check(&listings[*place], *from, walked);
+    for (index, from, walked) in &walks {
+        ledger.check(&listings[*index], *from, walked);
     }
     let longest = walks.iter().map(|(_, _, walked)| walked.all.len()).max();
     assert!(longest > Some(200), "several pages: {longest:?}");
     api.stop().await;
 }
 
-/// Backwards from a version: what came before it never changes.
+/// Reads backwards from a version, because earlier summaries never change.
 #[actix_web::test]
-async fn summaries_back_from_a_version_under_commits() {
+async fn returns_every_summary_before_a_version_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0x5e7);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
+    wait_for_version(&api.client, VERSIONS_MIN).await;
     let path = summaries(MIXED).path;
     let mut walks = Vec::new();
     for _ in 0..WALKS {
@@ -78,7 +78,7 @@ async fn summaries_back_from_a_version_under_commits() {
                 .client
                 .get(&format!("{path}?end_version={end}&limit={limit}"))
                 .await;
-            let page = good(&page).as_array().unwrap().clone();
+            let page = ok_json(&page).as_array().unwrap().clone();
             next = page
                 .first()
                 .and_then(|first| number(first, "version").checked_sub(1));
@@ -100,22 +100,21 @@ async fn summaries_back_from_a_version_under_commits() {
     api.stop().await;
 }
 
-/// The transactions of a block and, where a client reads on, the listing that begins with its first
-/// version.
+/// Compares the transactions of a block with the listing that begins at its first version.
 #[actix_web::test]
-async fn blocks_hold_what_the_listing_has_under_commits() {
+async fn returns_the_transactions_of_a_block_as_the_listing_does() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0xb10c);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
-    let height = number(&good(&api.client.get("/v1").await), "block_height");
+    wait_for_version(&api.client, VERSIONS_MIN).await;
+    let height = number(&ok_json(&api.client.get("/v1").await), "block_height");
     let mut end = 0;
     for _ in 0..WALKS * 4 {
         let path = format!(
             "/v1/blocks/by_height/{}?with_transactions=true",
             random.u64(..height)
         );
-        let block = good(&api.client.get(&path).await);
+        let block = ok_json(&api.client.get(&path).await);
         let (first, last) = (
             number(&block, "first_version"),
             number(&block, "last_version"),
@@ -123,7 +122,7 @@ async fn blocks_hold_what_the_listing_has_under_commits() {
         let path = format!("/v1/transactions?start={first}&limit={}", last - first + 1);
         assert_eq!(
             block["transactions"],
-            good(&api.client.get(&path).await),
+            ok_json(&api.client.get(&path).await),
             "{path}"
         );
         end = end.max(last);
@@ -133,13 +132,13 @@ async fn blocks_hold_what_the_listing_has_under_commits() {
     api.stop().await;
 }
 
-/// Resources and modules of one version, and the types of an account that changes meanwhile.
+/// Reads resources and modules at one version, and without a version while the account changes.
 #[actix_web::test]
-async fn listings_with_cursors_under_commits() {
+async fn returns_every_entry_of_cursor_listings_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0xc0de);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
+    wait_for_version(&api.client, VERSIONS_MIN).await;
     for _ in 0..WALKS {
         let at = random.u64(..newest_version(&api.client).await);
         for path in [
@@ -151,11 +150,11 @@ async fn listings_with_cursors_under_commits() {
             let paged = walk_cursors(&api.client, &pinned, &mut random, 5).await;
             assert_eq!(
                 Value::Array(paged.unwrap()),
-                good(&api.client.get(&pinned).await)
+                ok_json(&api.client.get(&pinned).await)
             );
-            // Without a version each page is of another moment.
+            // Without a version, each page belongs to another version.
             let paged = walk_cursors(&api.client, &format!("{path}?"), &mut random, 5).await;
-            let whole = good(&api.client.get(&path).await);
+            let whole = ok_json(&api.client.get(&path).await);
             assert_eq!(
                 names(&paged.unwrap()),
                 names(whole.as_array().unwrap()),
@@ -167,12 +166,12 @@ async fn listings_with_cursors_under_commits() {
     api.stop().await;
 }
 
-/// The types of resources, or the names of modules, as they come.
+/// Returns the types of resources or the names of modules, in their order.
 fn names(list: &[Value]) -> Vec<&Value> {
-    let name = |one: &Value| one.get("type").is_some();
+    let is_resource = |one: &Value| one.get("type").is_some();
     list.iter()
         .map(|one| {
-            if name(one) {
+            if is_resource(one) {
                 &one["type"]
             } else {
                 &one["abi"]["name"]
@@ -181,17 +180,17 @@ fn names(list: &[Value]) -> Vec<&Value> {
         .collect()
 }
 
-/// With a narrow window that moves all the time: a page is there without a hole, or 410.
+/// Reads pages while a narrow window moves: a page has no gap, or its response is 410.
 #[actix_web::test]
-async fn listings_while_pruning_runs() {
+async fn returns_complete_pages_or_410_during_pruning() {
     const WINDOW: u64 = 150;
     let api = TestApi::start(Settings::with_window(WINDOW)).await;
     let mut random = generator(0x9120);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN + WINDOW).await;
+    wait_for_version(&api.client, VERSIONS_MIN + WINDOW).await;
     let mut listings = vec![
         transactions(),
-        places(),
+        transaction_indices(),
         of_account(SEQUENTIAL),
         summaries(SEQUENTIAL),
     ];
@@ -201,7 +200,7 @@ async fn listings_while_pruning_runs() {
         for listing in &listings {
             let from = around_the_oldest(&api.client, listing, &mut random).await;
             let walked = listing.walk(&api.client, from, &mut random).await;
-            assert_no_hole(listing, from, &walked.all);
+            assert_no_gap(listing, from, &walked.all);
             *outcomes
                 .entry((&listing.path, walked.is_pruned))
                 .or_insert(0) += 1;
@@ -214,7 +213,7 @@ async fn listings_while_pruning_runs() {
         assert_eq!(api.client.get(&path).await.status, 410, "{path}");
         assert!(
             outcomes.contains_key(&(&listing.path, false)),
-            "{path}: never whole; how often each was (cut short by 410): {outcomes:?}"
+            "{path}: never complete; number of walks (by path, by 410): {outcomes:?}"
         );
     }
     writer.stop().await;
@@ -227,7 +226,7 @@ async fn around_the_oldest(client: &Client, listing: &Numbered, random: &mut Rng
         let (oldest, newest) = window(client).await;
         return newest.saturating_sub(random.u64(..2 * (newest - oldest)));
     };
-    let newest = good(&client.get(&format!("{}?limit=100", listing.path)).await);
+    let newest = ok_json(&client.get(&format!("{}?limit=100", listing.path)).await);
     let newest = newest.as_array().unwrap();
     let (first, last) = (
         number(&newest[0], member),
@@ -236,9 +235,9 @@ async fn around_the_oldest(client: &Client, listing: &Numbered, random: &mut Rng
     last.saturating_sub(random.u64(..2 * (last - first)))
 }
 
-/// Each thing is the one after the one before it.
-fn assert_no_hole(listing: &Numbered, from: u64, all: &[Value]) {
-    let what = format!("{} from {from}", listing.path);
+/// Asserts that the entries are consecutive.
+fn assert_no_gap(listing: &Numbered, from: u64, all: &[Value]) {
+    let case = format!("{} from {from}", listing.path);
     let numbers: Vec<u64> = match listing.number {
         Some("version") if listing.path.ends_with("transaction_summaries") => all
             .iter()
@@ -248,22 +247,25 @@ fn assert_no_hole(listing: &Numbered, from: u64, all: &[Value]) {
             let numbers: Vec<_> = all.iter().map(|one| number(one, member)).collect();
             assert!(
                 numbers.first().is_none_or(|first| *first == from),
-                "{what}: {numbers:?}"
+                "{case}: {numbers:?}"
             );
             numbers
         }
         None => {
-            let places: Vec<_> = all
+            let transaction_indices: Vec<_> = all
                 .iter()
                 .map(|one| one["transaction_index"].as_u64().unwrap())
                 .collect();
             let is_next = |two: &[u64]| two[1] == 0 || two[1] == two[0] + 1;
-            return assert!(places.windows(2).all(is_next), "{what}: {places:?}");
+            return assert!(
+                transaction_indices.windows(2).all(is_next),
+                "{case}: {transaction_indices:?}"
+            );
         }
     };
     assert!(
         numbers.windows(2).all(|two| two[1] == two[0] + 1),
-        "{what}: {numbers:?}"
+        "{case}: {numbers:?}"
     );
 }
 
@@ -274,7 +276,7 @@ async fn check_cursors(client: &Client, random: &mut Rng) {
     let path = format!("{}/resources", account(SEQUENTIAL));
     let pinned = format!("{path}?ledger_version={at}");
     if let Some(paged) = walk_cursors(client, &pinned, random, 3).await {
-        let whole = good(&client.get(&path).await);
+        let whole = ok_json(&client.get(&path).await);
         assert_eq!(names(&paged), names(whole.as_array().unwrap()), "{pinned}");
     }
 }
@@ -288,9 +290,9 @@ async fn check_block(client: &Client, random: &mut Rng) {
     );
     let block = client.get(&path).await;
     if block.status == 410 {
-        return refused(&block, (410, "version_pruned"), &path);
+        return assert_error(&block, (410, "version_pruned"), &path);
     }
-    let block = good(&block);
+    let block = ok_json(&block);
     let versions: Vec<_> = block["transactions"]
         .as_array()
         .unwrap()
@@ -301,9 +303,9 @@ async fn check_block(client: &Client, random: &mut Rng) {
     assert_eq!(versions, expected.collect::<Vec<_>>(), "{path}");
 }
 
-/// The oldest and the newest version.
+/// Returns the oldest and the newest version.
 async fn window(client: &Client) -> (u64, u64) {
-    let ledger = good(&client.get("/v1").await);
+    let ledger = ok_json(&client.get("/v1").await);
     (
         number(&ledger, "oldest_ledger_version"),
         number(&ledger, "ledger_version"),

@@ -1,6 +1,6 @@
-//! A program with a typed table, streams and views, through every route that shows them.
+//! The registry program, with a typed table, event streams and views, read through every route.
 
-use crate::kit::{Settings, TestApi, Transfer, good, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, ok_json};
 use ledger_crypto::Ed25519Signature;
 use ledger_types::{SignedTransaction, transaction::TransactionAuthenticator};
 use serde_json::{Value, json};
@@ -9,12 +9,13 @@ const JSON: &str = "application/json";
 const RECORD: &str = "0x1::registry::Record";
 const TEXT: &str = "0x1::string::String";
 
-/// A registry of the first development account with one record, and the transaction that set it.
+/// Creates a registry of the first development account with one record. Returns the committed
+/// transaction that set the record.
 async fn with_record(api: &TestApi) -> Value {
     let owner = Transfer::new(0, 0);
-    let made = owner.sign_call(&api.chain, "0x1::registry::initialize", &[]);
-    let made = api.commit_signed(&made).await;
-    assert_eq!(made["success"], true, "{made}");
+    let created = owner.sign_call(&api.chain, "0x1::registry::initialize", &[]);
+    let created = api.commit_signed(&created).await;
+    assert_eq!(created["success"], true, "{created}");
     let set = api.commit_signed(&set(api, 1)).await;
     assert_eq!(set["success"], true, "{set}");
     set
@@ -25,7 +26,7 @@ fn set(api: &TestApi, sequence_number: u64) -> SignedTransaction {
     Transfer::new(0, sequence_number).sign_call(&api.chain, "0x1::registry::set", &arguments)
 }
 
-/// The one change of a table item that a transaction shows.
+/// Returns the only change of a table item in a transaction.
 fn item_change(transaction: &Value) -> &Value {
     let changes = transaction["changes"].as_array().unwrap();
     let mut items = changes
@@ -37,7 +38,7 @@ fn item_change(transaction: &Value) -> &Value {
 }
 
 #[actix_web::test]
-async fn changes_of_items_have_the_types_that_the_table_recorded() {
+async fn decodes_item_changes_with_the_recorded_types() {
     let api = TestApi::start(Settings::default()).await;
     let committed = with_record(&api).await;
     let (version, hash) = (
@@ -49,7 +50,7 @@ async fn changes_of_items_have_the_types_that_the_table_recorded() {
     let data = json!({ "key": "name", "key_type": TEXT, "value": record, "value_type": RECORD });
     let get = |path: String| {
         let client = api.client.clone();
-        async move { good(&client.get(&path).await) }
+        async move { ok_json(&client.get(&path).await) }
     };
     let block = get("/v1/blocks/by_height/2?with_transactions=true".to_owned()).await;
     for transaction in [
@@ -75,7 +76,7 @@ async fn changes_of_items_have_the_types_that_the_table_recorded() {
         .client
         .send("POST", "/v1/transactions/simulate", &headers, Some(&body))
         .await;
-    let simulated = good(&simulated);
+    let simulated = ok_json(&simulated);
     assert_eq!(
         item_change(&simulated[0])["data"]["value"]["revision"],
         "2",
@@ -92,7 +93,7 @@ async fn changes_of_items_have_the_types_that_the_table_recorded() {
 }
 
 #[actix_web::test]
-async fn items_views_and_events_show_one_record() {
+async fn items_views_and_events_show_the_same_record() {
     let api = TestApi::start(Settings::default()).await;
     let committed = with_record(&api).await;
     let owner = Transfer::new(0, 0).sender();
@@ -100,7 +101,7 @@ async fn items_views_and_events_show_one_record() {
         json!({ "content": "0xab", "revision": "1", "updated_usecs": committed["timestamp"] });
 
     let registry = format!("/v1/accounts/{owner}/resource/0x1::registry::Registry");
-    let registry = good(&api.client.get(&registry).await);
+    let registry = ok_json(&api.client.get(&registry).await);
     let handle = registry["data"]["records"]["inner"]["handle"]
         .as_str()
         .unwrap();
@@ -111,27 +112,27 @@ async fn items_views_and_events_show_one_record() {
     let typed = json!({ "key_type": TEXT, "value_type": RECORD, "key": "name" });
     let raw = json!({ "key": "0x046e616d65" });
     assert_eq!(
-        good(&api.client.post_json(&item, &typed, JSON).await),
+        ok_json(&api.client.post_json(&item, &typed, JSON).await),
         record
     );
     assert_eq!(
-        good(&api.client.post_json(&raw_item, &raw, JSON).await),
+        ok_json(&api.client.post_json(&raw_item, &raw, JSON).await),
         record
     );
     let before = format!("{raw_item}?ledger_version=0");
     let missing = api.client.post_json(&before, &raw, JSON).await;
-    refused(&missing, (404, "table_item_not_found"), "before it was set");
+    assert_error(&missing, (404, "table_item_not_found"), "before it was set");
 
     let call = json!({
         "function": "0x1::registry::get",
         "type_arguments": [],
         "arguments": [owner.to_string(), "name"],
     });
-    let viewed = good(&api.client.post_json("/v1/view", &call, JSON).await);
+    let viewed = ok_json(&api.client.post_json("/v1/view", &call, JSON).await);
     assert_eq!(viewed, json!([{ "vec": [record] }]));
 
     let events = format!("/v1/accounts/{owner}/events/0x1::registry::Registry/set_events");
-    let events = good(&api.client.get(&events).await);
+    let events = ok_json(&api.client.get(&events).await);
     assert_eq!(events[0]["version"], committed["version"]);
     assert_eq!(
         events[0]["data"],

@@ -1,6 +1,8 @@
-//! All resources of an account, in pages.
+//! Listings of an account's resources.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey, StructTag};
 use serde_json::{Value, json};
@@ -13,12 +15,12 @@ fn tag(name: &str) -> StructTag {
     format!("0x1::made_up::{name}").parse().unwrap()
 }
 
-/// A resource of a made-up type, which is shown in hex.
+/// Returns a resource of an unknown type, which is shown in hex.
 fn resource(name: &str, value: Vec<u8>) -> (StateKey, Bytes) {
     (StateKey::resource(&OWNER, &tag(name)), value.into())
 }
 
-/// A group of made-up types.
+/// Returns a resource group of unknown types.
 fn group(name: &str, members: &[&str]) -> (StateKey, Bytes) {
     let members = members
         .iter()
@@ -28,7 +30,7 @@ fn group(name: &str, members: &[&str]) -> (StateKey, Bytes) {
     (key, bcs::to_bytes(&members).unwrap().into())
 }
 
-/// Three resources with slots of their own and seven members of two groups.
+/// Starts a node with three resources in slots of their own and seven members of two groups.
 async fn start() -> TestApi {
     let more_state = vec![
         resource("A", vec![1]),
@@ -36,7 +38,7 @@ async fn start() -> TestApi {
         resource("C", vec![3; 40]),
         group("Group", &["M1", "M2", "M3", "M4", "M5"]),
         group("Other", &["N1", "N2"]),
-        // Of another account, and of a table with the same name.
+        // Values of another account and of a table with the same address as its handle.
         (
             StateKey::resource(&AccountAddress::ONE, &tag("A")),
             vec![9].into(),
@@ -63,34 +65,41 @@ fn types(list: &[Value]) -> Vec<String> {
     types
 }
 
-fn array(answer: &RawResponse) -> Vec<Value> {
-    good(answer).as_array().unwrap().clone()
+fn array(response: &RawResponse) -> Vec<Value> {
+    ok_json(response).as_array().unwrap().clone()
 }
 
-/// A page that is complete, in both forms.
+/// Returns the entries of a complete page. Asserts that JSON and BCS list the same types.
 async fn whole(api: &TestApi, address: &AccountAddress, query: &str) -> Vec<Value> {
-    let answer = api.client.get(&path(address, query)).await;
-    assert!(!answer.headers.contains_key(CURSOR), "the page is complete");
+    let response = api.client.get(&path(address, query)).await;
+    assert!(
+        !response.headers.contains_key(CURSOR),
+        "the page is complete"
+    );
     let in_bcs = api.client.get_bcs(&path(address, query)).await;
     assert!(!in_bcs.headers.contains_key(CURSOR));
-    let in_bcs: BTreeMap<StructTag, Bytes> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let in_bcs: BTreeMap<StructTag, Bytes> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
     let mut names: Vec<_> = in_bcs.keys().map(ToString::to_string).collect();
     names.sort();
-    assert_eq!(types(&array(&answer)), names, "both forms list the same");
-    array(&answer)
+    assert_eq!(
+        types(&array(&response)),
+        names,
+        "both formats list the same"
+    );
+    array(&response)
 }
 
-/// All pages with up to `limit` resources, one after the other.
+/// Reads all pages with up to `limit` resources and returns their entries.
 async fn paged(api: &TestApi, address: &AccountAddress, limit: usize) -> Vec<Value> {
     let (mut all, mut start) = (Vec::new(), String::new());
     loop {
-        let answer = api
+        let response = api
             .client
             .get(&path(address, &format!("?limit={limit}{start}")))
             .await;
-        let page = array(&answer);
+        let page = array(&response);
         all.extend(page.iter().cloned());
-        let Some(cursor) = answer.headers.get(CURSOR) else {
+        let Some(cursor) = response.headers.get(CURSOR) else {
             assert!(page.len() <= limit, "{page:?}");
             return all;
         };
@@ -100,7 +109,7 @@ async fn paged(api: &TestApi, address: &AccountAddress, limit: usize) -> Vec<Val
 }
 
 #[actix_web::test]
-async fn each_stands_there_as_it_does_alone() {
+async fn lists_each_resource_as_it_is_read_alone() {
     let api = start().await;
     api.commit(&Transfer::new(0, 0)).await;
     let sender = Transfer::new(0, 0).sender();
@@ -113,7 +122,7 @@ async fn each_stands_there_as_it_does_alone() {
         assert_eq!(whole(&api, &address, "?limit=65535").await, all);
         assert!(all.len() > 1, "{all:?}");
         let in_bcs = api.client.get_bcs(&path(&address, "")).await;
-        let in_bcs: BTreeMap<StructTag, Bytes> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+        let in_bcs: BTreeMap<StructTag, Bytes> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
         for one in &all {
             let tag: StructTag = one["type"].as_str().unwrap().parse().unwrap();
             let name = tag
@@ -122,8 +131,8 @@ async fn each_stands_there_as_it_does_alone() {
                 .replace('>', "%3E")
                 .replace(' ', "");
             let alone = format!("/v1/accounts/{address}/resource/{name}");
-            assert_eq!(&good(&api.client.get(&alone).await), one);
-            assert_eq!(good_bcs(&api.client.get_bcs(&alone).await), in_bcs[&tag]);
+            assert_eq!(&ok_json(&api.client.get(&alone).await), one);
+            assert_eq!(ok_bcs(&api.client.get_bcs(&alone).await), in_bcs[&tag]);
         }
     }
     let names = types(&whole(&api, &sender, "").await);
@@ -137,7 +146,7 @@ async fn each_stands_there_as_it_does_alone() {
 }
 
 #[actix_web::test]
-async fn members_of_groups_stand_beside_the_others() {
+async fn lists_members_of_groups_among_the_resources() {
     let api = start().await;
     let all = whole(&api, &OWNER, "").await;
     let expected = ["A", "B", "C", "M1", "M2", "M3", "M4", "M5", "N1", "N2"];
@@ -150,18 +159,18 @@ async fn members_of_groups_stand_beside_the_others() {
     assert_eq!(of("A")["data"], "0x01");
     assert_eq!(of("B")["data"], "0x");
     assert_eq!(of("M5")["data"], "0x4d35");
-    for nobody in [
+    for unknown in [
         AccountAddress::from_low_u64(0xdead),
         AccountAddress::new([0xff; 32]),
     ] {
-        assert_eq!(whole(&api, &nobody, "").await, Vec::<Value>::new());
-        assert_eq!(good_bcs(&api.client.get_bcs(&path(&nobody, "")).await), [0]);
+        assert_eq!(whole(&api, &unknown, "").await, Vec::<Value>::new());
+        assert_eq!(ok_bcs(&api.client.get_bcs(&path(&unknown, "")).await), [0]);
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn pages_of_any_length_make_the_whole_list() {
+async fn returns_every_resource_once_in_pages_of_any_length() {
     let api = start().await;
     let all = whole(&api, &OWNER, "").await;
     for limit in 1..=11 {
@@ -171,18 +180,18 @@ async fn pages_of_any_length_make_the_whole_list() {
 }
 
 #[actix_web::test]
-async fn a_cursor_holds_over_commits_and_restarts() {
+async fn accepts_a_cursor_after_commits_and_restarts() {
     let mut api = start().await;
     let sender = Transfer::new(0, 0).sender();
     let all = types(&whole(&api, &sender, "").await);
     let (mut listed, mut start, mut sequence_number) = (Vec::new(), String::new(), 0);
     loop {
-        let answer = api
+        let response = api
             .client
             .get(&path(&sender, &format!("?limit=1{start}")))
             .await;
-        listed.extend(array(&answer));
-        let Some(cursor) = answer.headers.get(CURSOR) else {
+        listed.extend(array(&response));
+        let Some(cursor) = response.headers.get(CURSOR) else {
             break;
         };
         start = format!("&start={cursor}");
@@ -196,7 +205,7 @@ async fn a_cursor_holds_over_commits_and_restarts() {
 }
 
 #[actix_web::test]
-async fn at_a_version() {
+async fn lists_the_resources_at_a_version() {
     let api = start().await;
     let recipient = AccountAddress::from_low_u64(0xb0b);
     let version = |committed: &Value| committed["version"].as_str().unwrap().to_owned();
@@ -207,14 +216,14 @@ async fn at_a_version() {
         })
         .await,
     );
-    let made = version(&api.commit(&Transfer::new(0, 1)).await);
+    let first_deposit = version(&api.commit(&Transfer::new(0, 1)).await);
     let later = version(&api.commit(&Transfer::new(0, 2)).await);
     let at = |version: &str| format!("?ledger_version={version}");
     assert_eq!(
         whole(&api, &recipient, &at(&before)).await,
         Vec::<Value>::new()
     );
-    let first = whole(&api, &recipient, &at(&made)).await;
+    let first = whole(&api, &recipient, &at(&first_deposit)).await;
     let second = whole(&api, &recipient, &at(&later)).await;
     assert_eq!(types(&first), types(&second));
     let balance = |list: &[Value]| {
@@ -229,12 +238,12 @@ async fn at_a_version() {
         .client
         .get(&path(&recipient, "?ledger_version=99999"))
         .await;
-    refused(&above, (404, "version_not_found"), "above the newest");
+    assert_error(&above, (404, "version_not_found"), "above the newest");
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn bad_pages() {
+async fn rejects_malformed_pages_and_cursors() {
     let api = start().await;
     let page = api.client.get(&path(&OWNER, "?limit=1")).await;
     let cursor = &page.headers[CURSOR];
@@ -255,26 +264,26 @@ async fn bad_pages() {
         (other, format!("?start={cursor}"), (400, "invalid_input")),
     ] {
         let path = path(&address, &query);
-        refused(&api.client.get(&path).await, expected, &path);
+        assert_error(&api.client.get(&path).await, expected, &path);
     }
-    // Where nothing stands any more, or never did, a page begins all the same.
-    let place = &cursor[..32];
-    let from = api
+    // A cursor to a position without a resource is valid, a shortened one is not.
+    let position = &cursor[..32];
+    let shortened = api
         .client
         .get(&path(
             &OWNER,
-            &format!("?start={}ff", &place[..12].to_owned()),
+            &format!("?start={}ff", &position[..12].to_owned()),
         ))
         .await;
-    refused(&from, syntax, "a place cut short");
-    let end = format!("?start={}{}", &place[..12], "f".repeat(20));
+    assert_error(&shortened, syntax, "a shortened cursor");
+    let end = format!("?start={}{}", &position[..12], "f".repeat(20));
     assert_eq!(whole(&api, &OWNER, &end).await, Vec::<Value>::new());
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_page_ends_at_eight_mebibytes() {
+async fn ends_a_page_at_8_mib() {
     const MIB: usize = 1024 * 1024;
     let more_state = (0..20)
         .map(|n| resource(&format!("R{n}"), vec![n; MIB]))
@@ -287,16 +296,16 @@ async fn a_page_ends_at_eight_mebibytes() {
     let (mut all, mut start, mut lengths) = (Vec::new(), String::new(), Vec::new());
     loop {
         let query = format!("?limit=9999{start}");
-        let answer = api.client.get(&path(&OWNER, &query)).await;
+        let response = api.client.get(&path(&OWNER, &query)).await;
         let in_bcs = api.client.get_bcs(&path(&OWNER, &query)).await;
-        assert_eq!(answer.headers.get(CURSOR), in_bcs.headers.get(CURSOR));
-        let page = array(&answer);
+        assert_eq!(response.headers.get(CURSOR), in_bcs.headers.get(CURSOR));
+        let page = array(&response);
         lengths.push(page.len());
         all.extend(
             page.iter()
                 .map(|one| one["type"].as_str().unwrap().to_owned()),
         );
-        match answer.headers.get(CURSOR) {
+        match response.headers.get(CURSOR) {
             Some(cursor) => start = format!("&start={cursor}"),
             None => break,
         }

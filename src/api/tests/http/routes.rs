@@ -1,6 +1,6 @@
-//! Every route on its good path, in JSON and in BCS, against a node of its own.
+//! Successful requests of every route, in JSON and in BCS.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, ledger_headers, ok_bcs, ok_json};
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
 use ledger_framework::modules::account::Account;
 use ledger_types::{AccountAddress, FrameworkUpgrade, ModuleId, Parameters};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
 #[actix_web::test]
-async fn a_transfer_is_submitted_waited_for_and_read_back() {
+async fn submits_waits_for_and_reads_a_transfer() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let hash = transfer
@@ -36,17 +36,17 @@ async fn a_transfer_is_submitted_waited_for_and_read_back() {
         .client
         .get(&format!("/v1/transactions/by_hash/{}", &hash[2..]))
         .await;
-    assert_eq!(good(&by_hash), committed);
+    assert_eq!(ok_json(&by_hash), committed);
     let by_version = api
         .client
         .get(&format!("/v1/transactions/by_version/{version}"))
         .await;
-    assert_eq!(good(&by_version), committed);
+    assert_eq!(ok_json(&by_version), committed);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_bcs_submission_is_answered_by_an_empty_body() {
+async fn responds_to_a_bcs_submission_with_an_empty_body() {
     let api = TestApi::start(Settings::default()).await;
     let signed = Transfer::new(0, 0).sign(&api.chain);
     let media_type = api.client.signed_transaction_type();
@@ -55,12 +55,12 @@ async fn a_bcs_submission_is_answered_by_an_empty_body() {
         ("accept", "application/x-bcs"),
     ];
     let body = bcs::to_bytes(&signed).unwrap();
-    let answer = api
+    let response = api
         .client
         .send("POST", "/v1/transactions", &headers, Some(&body))
         .await;
-    assert_eq!((answer.status, answer.body.len()), (202, 0));
-    ledger_headers(&answer, "node");
+    assert_eq!((response.status, response.body.len()), (202, 0));
+    ledger_headers(&response, "node");
 
     let hash = signed.hash(api.chain.vendor());
     api.client.wait(&hash).await;
@@ -73,7 +73,7 @@ async fn a_bcs_submission_is_answered_by_an_empty_body() {
     start.extend(2u64.to_le_bytes());
     start.push(0);
     start.extend(&body);
-    assert!(good_bcs(&found).starts_with(&start));
+    assert!(ok_bcs(&found).starts_with(&start));
     api.stop().await;
 }
 
@@ -90,7 +90,7 @@ struct BcsIndex {
     block_height: u64,
 }
 
-/// The roles that SDKs know, in the order of the wire.
+/// Node roles of the SDKs, in the order of the wire.
 #[derive(serde::Deserialize, Debug)]
 enum BcsNodeRole {
     Validator,
@@ -99,15 +99,15 @@ enum BcsNodeRole {
 
 #[actix_web::test]
 async fn shows_the_same_index_in_bcs_as_in_json() {
-    // After a block and some pruning no two numbers are the same.
+    // After some blocks and some pruning, no two numbers are equal.
     let api = TestApi::start(Settings::with_window(6)).await;
     for sequence_number in 0..4 {
         api.commit(&Transfer::new(0, sequence_number)).await;
     }
     while ledger_headers(&api.client.get("/v1").await, "node")[2] == 0 {}
     for path in ["/v1", "/v1/"] {
-        let answer = api.client.get_bcs(path).await;
-        let index: BcsIndex = bcs::from_bytes(good_bcs(&answer)).unwrap();
+        let response = api.client.get_bcs(path).await;
+        let index: BcsIndex = bcs::from_bytes(ok_bcs(&response)).unwrap();
         let numbers = [
             u64::from(index.chain_id),
             index.ledger_version,
@@ -117,8 +117,8 @@ async fn shows_the_same_index_in_bcs_as_in_json() {
             index.block_height,
             index.oldest_block_height,
         ];
-        assert_eq!(numbers, ledger_headers(&answer, "node"));
-        let json = good(&api.client.get(path).await);
+        assert_eq!(numbers, ledger_headers(&response, "node"));
+        let json = ok_json(&api.client.get(path).await);
         let node_role = match index.node_role {
             BcsNodeRole::Validator => "validator",
             BcsNodeRole::FullNode => "full_node",
@@ -130,12 +130,12 @@ async fn shows_the_same_index_in_bcs_as_in_json() {
 }
 
 #[actix_web::test]
-async fn ledger_info_health_and_gas() {
+async fn reports_ledger_information_health_and_gas_price() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     for path in ["/v1", "/v1/"] {
-        let answer = api.client.get(path).await;
-        let info = good(&answer);
+        let response = api.client.get(path).await;
+        let info = ok_json(&response);
         let [
             chain_id,
             version,
@@ -144,7 +144,7 @@ async fn ledger_info_health_and_gas() {
             epoch,
             height,
             oldest_height,
-        ] = ledger_headers(&answer, "node");
+        ] = ledger_headers(&response, "node");
         let expected = json!({
             "chain_id": chain_id,
             "epoch": epoch.to_string(),
@@ -160,18 +160,18 @@ async fn ledger_info_health_and_gas() {
     }
     let health = json!({ "message": "node-node:ok" });
     for path in ["/v1/-/healthy", "/v1/-/healthy?duration_secs=3600"] {
-        assert_eq!(good(&api.client.get(path).await), health);
+        assert_eq!(ok_json(&api.client.get(path).await), health);
     }
 
     let gas = api.client.get("/v1/estimate_gas_price").await;
-    assert_eq!(good(&gas)["gas_estimate"], 100);
+    assert_eq!(ok_json(&gas)["gas_estimate"], 100);
     let gas = api.client.get_bcs("/v1/estimate_gas_price").await;
-    assert_eq!(good_bcs(&gas), 100u64.to_le_bytes());
+    assert_eq!(ok_bcs(&gas), 100u64.to_le_bytes());
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn state_now_and_at_a_version() {
+async fn reads_state_at_the_newest_and_at_an_older_version() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let sender = transfer.sender();
@@ -184,16 +184,16 @@ async fn state_now_and_at_a_version() {
     let account = format!("/v1/accounts/{sender}");
     let key = sender.to_long_hex();
     let expected = |number: &str| json!({ "sequence_number": number, "authentication_key": key });
-    assert_eq!(good(&get(account.clone()).await), expected("1"));
+    assert_eq!(ok_json(&get(account.clone()).await), expected("1"));
     assert_eq!(
-        good(&get(format!("{account}?ledger_version=0")).await),
+        ok_json(&get(format!("{account}?ledger_version=0")).await),
         expected("0")
     );
     let stored = api.client.get_bcs(&account).await;
-    let stored: Account = bcs::from_bytes(good_bcs(&stored)).unwrap();
+    let stored: Account = bcs::from_bytes(ok_bcs(&stored)).unwrap();
     assert_eq!(stored.sequence_number, 1);
 
-    let store = good(&get(format!("/v1/accounts/0xb0b/resource/{STORE}")).await);
+    let store = ok_json(&get(format!("/v1/accounts/0xb0b/resource/{STORE}")).await);
     assert_eq!(
         store["type"],
         "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>"
@@ -203,43 +203,46 @@ async fn state_now_and_at_a_version() {
         .client
         .get_bcs(&format!("/v1/accounts/0xb0b/resource/{STORE}"))
         .await;
-    assert!(good_bcs(&store).starts_with(&7u64.to_le_bytes()));
+    assert!(ok_bcs(&store).starts_with(&7u64.to_le_bytes()));
 
     for asset in ["0x1::node_coin::NodeCoin", "0xa", "a"] {
         let balance = format!("/v1/accounts/b0b/balance/{asset}?accountAddress=0x1&asset=x");
-        assert_eq!(good(&get(balance.clone()).await), 7);
+        assert_eq!(ok_json(&get(balance.clone()).await), 7);
         assert_eq!(
-            good_bcs(&api.client.get_bcs(&balance).await),
+            ok_bcs(&api.client.get_bcs(&balance).await),
             7u64.to_le_bytes()
         );
-        assert_eq!(good(&get(format!("{balance}&ledger_version=0")).await), 0);
+        assert_eq!(
+            ok_json(&get(format!("{balance}&ledger_version=0")).await),
+            0
+        );
     }
     let initial = format!("/v1/accounts/{sender}/balance/0xa?ledger_version=0");
-    assert_eq!(good(&get(initial).await), DEVELOPMENT_BALANCE);
+    assert_eq!(ok_json(&get(initial).await), DEVELOPMENT_BALANCE);
     assert_eq!(
-        good(&get("/v1/accounts/0x1/balance/0x5::no::Coin".to_owned()).await),
+        ok_json(&get("/v1/accounts/0x1/balance/0x5::no::Coin".to_owned()).await),
         0
     );
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn an_address_without_an_account_reads_as_the_implicit_one() {
+async fn reads_an_address_without_an_account_as_the_implicit_account() {
     let api = TestApi::start(Settings::default()).await;
     let address = AccountAddress::from_low_u64(0xdead);
-    let account = good(&api.client.get("/v1/accounts/0xdead").await);
+    let account = ok_json(&api.client.get("/v1/accounts/0xdead").await);
     let expected = json!({ "sequence_number": "0", "authentication_key": address.to_long_hex() });
     assert_eq!(account, expected);
     let account = api.client.get_bcs("/v1/accounts/0xdead").await;
-    let account: Account = bcs::from_bytes(good_bcs(&account)).unwrap();
+    let account: Account = bcs::from_bytes(ok_bcs(&account)).unwrap();
     assert_eq!(account, Account::implicit(address));
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn modules_show_their_abi() {
+async fn shows_the_abi_of_a_module() {
     let api = TestApi::start(Settings::default()).await;
-    let module = good(&api.client.get("/v1/accounts/0x1/module/node_account").await);
+    let module = ok_json(&api.client.get("/v1/accounts/0x1/module/node_account").await);
     assert_eq!(module["bytecode"], "0x");
     assert_eq!(module["abi"]["name"], "node_account");
     let functions = module["abi"]["exposed_functions"].as_array().unwrap();
@@ -252,64 +255,67 @@ async fn modules_show_their_abi() {
         .client
         .get_bcs("/v1/accounts/0x1/module/node_account")
         .await;
-    assert_eq!(good_bcs(&module), b"");
+    assert_eq!(ok_bcs(&module), b"");
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn modules_are_listed_in_pages() {
+async fn lists_modules_in_pages() {
     let api = TestApi::start(Settings::default()).await;
     let path = "/v1/accounts/0x1/modules";
-    let answer = api.client.get(&format!("{path}?limit=9999")).await;
-    let all = good(&answer);
+    let response = api.client.get(&format!("{path}?limit=9999")).await;
+    let all = ok_json(&response);
     let all = all.as_array().unwrap();
     assert!(
-        !answer.headers.contains_key("x-node-cursor"),
+        !response.headers.contains_key("x-node-cursor"),
         "the page is complete"
     );
-    assert_eq!(good(&api.client.get(path).await).as_array().unwrap(), all);
+    assert_eq!(
+        ok_json(&api.client.get(path).await).as_array().unwrap(),
+        all
+    );
     for module in all {
         let name = module["abi"]["name"].as_str().unwrap();
         let alone = api
             .client
             .get(&format!("/v1/accounts/0x1/module/{name}"))
             .await;
-        assert_eq!(&good(&alone), module);
+        assert_eq!(&ok_json(&alone), module);
     }
 
     let (mut paged, mut start) = (Vec::new(), String::new());
     loop {
-        let answer = api.client.get(&format!("{path}?limit=4{start}")).await;
-        let page = good(&answer);
+        let response = api.client.get(&format!("{path}?limit=4{start}")).await;
+        let page = ok_json(&response);
         assert!(page.as_array().unwrap().len() <= 4);
         paged.extend(page.as_array().unwrap().clone());
-        match answer.headers.get("x-node-cursor") {
+        match response.headers.get("x-node-cursor") {
             Some(cursor) => start = format!("&start={cursor}"),
             None => break,
         }
     }
     assert_eq!(&paged, all);
     let of_another = format!("/v1/accounts/0x2/modules?limit=4{start}");
-    let answer = api.client.get(&of_another).await;
-    refused(
-        &answer,
+    let response = api.client.get(&of_another).await;
+    assert_error(
+        &response,
         (400, "invalid_input"),
         "the cursor of another account",
     );
 
     let in_bcs = api.client.get_bcs(path).await;
-    let ids: BTreeMap<ModuleId, Vec<u8>> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let ids: BTreeMap<ModuleId, Vec<u8>> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
     assert_eq!(ids.len(), all.len());
     assert!(ids.contains_key(&"0x1::node_account".parse().unwrap()));
     assert_eq!(
-        good(&api.client.get("/v1/accounts/0x2/modules").await),
+        ok_json(&api.client.get("/v1/accounts/0x2/modules").await),
         json!([])
     );
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_module_is_there_from_its_height_on() {
+async fn shows_a_module_from_its_height_on() {
     let settings = Settings {
         parameters: Parameters {
             framework_upgrades: vec![FrameworkUpgrade {
@@ -326,31 +332,37 @@ async fn a_module_is_there_from_its_height_on() {
         let (client, version) = (api.client.clone(), version.as_str().unwrap().to_owned());
         async move {
             let path = format!("/v1/accounts/0x1/modules?ledger_version={version}");
-            good(&client.get(&path).await).as_array().unwrap().len()
+            ok_json(&client.get(&path).await).as_array().unwrap().len()
         }
     };
     let before = api.commit(&Transfer::new(0, 0)).await["version"].clone();
-    refused(
+    assert_error(
         &api.client.get(alone).await,
         (404, "module_not_found"),
         "before",
     );
     let after = api.commit(&Transfer::new(0, 1)).await["version"].clone();
-    assert_eq!(good(&api.client.get(alone).await)["abi"]["name"], "escrow");
+    assert_eq!(
+        ok_json(&api.client.get(alone).await)["abi"]["name"],
+        "escrow"
+    );
     assert!(count(before).await < count(after).await);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn blocks_with_and_without_transactions() {
+async fn reads_blocks_with_and_without_transactions() {
     let api = TestApi::start(Settings::default()).await;
     let committed = api.commit(&Transfer::new(0, 0)).await;
-    let bare = good(
+    let bare = ok_json(
         &api.client
             .get("/v1/blocks/by_height/1?with_transactions=false")
             .await,
     );
-    assert_eq!(bare, good(&api.client.get("/v1/blocks/by_height/1").await));
+    assert_eq!(
+        bare,
+        ok_json(&api.client.get("/v1/blocks/by_height/1").await)
+    );
     assert_eq!(bare.get("transactions"), None);
     assert_eq!(bare["block_height"], "1");
     assert_eq!(
@@ -358,7 +370,7 @@ async fn blocks_with_and_without_transactions() {
         (&json!("1"), &json!("3"))
     );
 
-    let full = good(
+    let full = ok_json(
         &api.client
             .get("/v1/blocks/by_height/1?with_transactions=true")
             .await,
@@ -380,7 +392,7 @@ async fn blocks_with_and_without_transactions() {
     assert_eq!(transactions[1], committed);
     assert_eq!(full["block_timestamp"], committed["timestamp"]);
 
-    let genesis = good(
+    let genesis = ok_json(
         &api.client
             .get("/v1/blocks/by_height/0?with_transactions=true")
             .await,
@@ -392,7 +404,7 @@ async fn blocks_with_and_without_transactions() {
         .client
         .get_bcs("/v1/blocks/by_height/1?with_transactions=true")
         .await;
-    let (bare, full) = (good_bcs(&bare), good_bcs(&full));
+    let (bare, full) = (ok_bcs(&bare), ok_bcs(&full));
     let common = bare.len() - 1;
     assert_eq!(
         (bare[common], full[common]),
@@ -405,7 +417,7 @@ async fn blocks_with_and_without_transactions() {
 }
 
 #[actix_web::test]
-async fn the_vendor_word_is_the_chains() {
+async fn uses_the_vendor_word_of_the_chain() {
     let settings = Settings {
         vendor: "APTOS".parse().unwrap(),
         ..Settings::default()
@@ -416,8 +428,8 @@ async fn the_vendor_word_is_the_chains() {
         committed["payload"]["function"],
         "0x1::aptos_account::transfer"
     );
-    let answer = api.client.get("/v1/-/healthy").await;
-    assert_eq!(answer.json(), json!({ "message": "aptos-node:ok" }));
-    assert_eq!(ledger_headers(&answer, "aptos")[0], 4);
+    let response = api.client.get("/v1/-/healthy").await;
+    assert_eq!(response.json(), json!({ "message": "aptos-node:ok" }));
+    assert_eq!(ledger_headers(&response, "aptos")[0], 4);
     api.stop().await;
 }

@@ -1,7 +1,9 @@
-//! A pending transaction that is signed again: the second hash is rejected, and the answer names the first.
+//! Another signature of a pending transaction: its hash is rejected, and the response names the
+//! pending one.
 
 use crate::kit::{
-    HoldingClock, RawResponse, Settings, TestApi, Transfer, exchange, refused, still_works,
+    HoldingClock, RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits,
+    exchange,
 };
 use ledger_crypto::HashValue;
 use ledger_test_support::{TestSigner, TransactionSigner as _};
@@ -21,7 +23,7 @@ fn raw_transfer(api: &TestApi, signer: &TestSigner, sequence_number: u64) -> Raw
     transfer.raw(&api.chain, signer.address(), transfer.payload(&api.chain))
 }
 
-/// A transfer that a nonce protects.
+/// Returns an orderless transfer.
 fn raw_orderless(api: &TestApi, signer: &TestSigner, nonce: u64) -> RawTransaction {
     let transfer = Transfer::orderless(0);
     transfer.raw(
@@ -31,37 +33,47 @@ fn raw_orderless(api: &TestApi, signer: &TestSigner, nonce: u64) -> RawTransacti
     )
 }
 
-/// Asserts that the answer or the failure of a batch names the pending hash.
-fn names_pending(error: &Value, pending: &HashValue) {
+/// Asserts that the error of a response or of a transaction in a batch names the pending hash.
+fn assert_names_pending(error: &Value, pending: &HashValue) {
     assert_eq!(error["error_code"], "invalid_transaction_update", "{error}");
     let expected = format!(
-        "Transaction already in mempool with a different signature: wait for the pending transaction {pending}"
+        "Transaction already in mempool with a different signature: \
+         wait for the pending transaction {pending}"
     );
     assert_eq!(error["message"], expected);
     assert_eq!(error.get("vm_error_code"), None, "{error}");
 }
 
-/// Asserts that a submission was rejected in favor of the pending hash, and that its own is unknown.
-async fn rejected_for(
+/// Asserts that a submission was rejected in favor of the pending hash, and that its own is
+/// unknown.
+async fn assert_rejected_for(
     api: &TestApi,
-    answer: &RawResponse,
+    response: &RawResponse,
     signed: &SignedTransaction,
     pending: &HashValue,
 ) {
-    refused(answer, (400, "invalid_transaction_update"), "signed again");
-    names_pending(&answer.json(), pending);
-    unknown(api, signed).await;
+    assert_error(
+        response,
+        (400, "invalid_transaction_update"),
+        "signed again",
+    );
+    assert_names_pending(&response.json(), pending);
+    assert_unknown(api, signed).await;
 }
 
-async fn unknown(api: &TestApi, signed: &SignedTransaction) {
+async fn assert_unknown(api: &TestApi, signed: &SignedTransaction) {
     let hash = hash(api, signed);
-    let answer = api
+    let response = api
         .client
         .get(&format!("/v1/transactions/by_hash/{hash}"))
         .await;
-    refused(&answer, (404, "transaction_not_found"), "never accepted");
+    assert_error(&response, (404, "transaction_not_found"), "never accepted");
     let message = format!("Transaction not found by Transaction hash({hash})");
-    assert_eq!(answer.json()["message"], message, "it never left the pool");
+    assert_eq!(
+        response.json()["message"],
+        message,
+        "never removed from the mempool"
+    );
 }
 
 fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
@@ -84,9 +96,9 @@ async fn rejects_another_signature_of_each_kind() {
         let accepted = api.client.submit_bcs(&first).await;
         assert_eq!(accepted.status, 202, "{kind}: {}", accepted.text());
         let in_bcs = api.client.submit_bcs(&second).await;
-        rejected_for(&api, &in_bcs, &second, &pending).await;
+        assert_rejected_for(&api, &in_bcs, &second, &pending).await;
         let in_json = api.client.submit_json(&json_of(&api, &second)).await;
-        rejected_for(&api, &in_json, &second, &pending).await;
+        assert_rejected_for(&api, &in_json, &second, &pending).await;
         let again = api.client.submit_json(&json_of(&api, &first)).await;
         assert_eq!(again.status, 202, "{kind}: {}", again.text());
         assert_eq!(again.json()["hash"], pending.to_string(), "{kind}");
@@ -98,17 +110,17 @@ async fn rejects_another_signature_of_each_kind() {
             .await;
         assert_eq!(alone["success"], true, "{kind}: {alone}");
         assert_eq!(api.client.wait(&pending).await["success"], true, "{kind}");
-        // The ledger has the number now.
+        // The sequence number is used now.
         let late = api.client.submit_bcs(&second).await;
-        refused(&late, (400, "vm_error"), kind);
+        assert_error(&late, (400, "vm_error"), kind);
         assert_eq!(late.json()["vm_error_code"], 3, "{kind}: {}", late.text());
-        unknown(&api, &second).await;
+        assert_unknown(&api, &second).await;
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// The signatures of secondary signers and of a fee payer belong to the hash, and the fee payer itself too.
+/// Rejects them because the hash covers the fee payer and the signatures of all signers.
 #[actix_web::test]
 async fn rejects_other_signers_of_the_same_transaction() {
     let api = TestApi::start(Settings::default()).await;
@@ -123,12 +135,12 @@ async fn rejects_other_signers_of_the_same_transaction() {
         (agents(None), agents(Some(&payer))),
     ] {
         assert_eq!(api.client.submit_bcs(&first).await.status, 202);
-        let answer = api.client.submit_bcs(&second).await;
-        rejected_for(&api, &answer, &second, &hash(&api, &first)).await;
+        let response = api.client.submit_bcs(&second).await;
+        assert_rejected_for(&api, &response, &second, &hash(&api, &first)).await;
         let alone = sender.sign_alone(&api.chain, first.raw.clone());
         if first.raw == raw {
-            let answer = api.client.submit_bcs(&alone).await;
-            rejected_for(&api, &answer, &alone, &hash(&api, &first)).await;
+            let response = api.client.submit_bcs(&alone).await;
+            assert_rejected_for(&api, &response, &alone, &hash(&api, &first)).await;
         }
     }
     api.stop().await;
@@ -149,27 +161,27 @@ async fn rejects_another_signature_within_a_batch_and_across_batches() {
         json_of(&api, &first)
     ]);
     for _ in 0..2 {
-        let answer = api.client.post_json(PATH, &body, "application/json").await;
-        assert_eq!(answer.status, 206, "{}", answer.text());
-        let failures = answer.json()["transaction_failures"].clone();
+        let response = api.client.post_json(PATH, &body, "application/json").await;
+        assert_eq!(response.status, 206, "{}", response.text());
+        let failures = response.json()["transaction_failures"].clone();
         assert_eq!(failures.as_array().unwrap().len(), 1, "{failures}");
         assert_eq!(failures[0]["transaction_index"], 1, "{failures}");
-        names_pending(&failures[0]["error"], &pending);
+        assert_names_pending(&failures[0]["error"], &pending);
     }
-    unknown(&api, &second).await;
+    assert_unknown(&api, &second).await;
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..])];
     let alone = bcs::to_bytes(&vec![&second]).unwrap();
-    let answer = api.client.send("POST", PATH, &headers, Some(&alone)).await;
-    refused(
-        &answer,
+    let response = api.client.send("POST", PATH, &headers, Some(&alone)).await;
+    assert_error(
+        &response,
         (400, "invalid_input"),
         "nothing of the batch is accepted",
     );
     assert!(
-        answer.text().contains(&pending.to_string()),
+        response.text().contains(&pending.to_string()),
         "{}",
-        answer.text()
+        response.text()
     );
     api.stop().await;
 }
@@ -193,18 +205,18 @@ async fn rejects_another_signature_of_an_orderless_transaction_in_a_block() {
     assert_eq!(api.client.submit_bcs(&first).await.status, 202);
     block.wait_until_taken();
     for again in [&second, &third] {
-        let answer = api.client.submit_bcs(again).await;
-        rejected_for(&api, &answer, again, &pending).await;
+        let response = api.client.submit_bcs(again).await;
+        assert_rejected_for(&api, &response, again, &pending).await;
     }
     assert_eq!(api.client.submit_bcs(&first).await.status, 202);
     drop(block);
     assert_eq!(api.client.wait(&pending).await["success"], true);
     for again in [&second, &third] {
-        let answer = api.client.submit_bcs(again).await;
-        refused(&answer, (400, "vm_error"), "the nonce is used");
-        assert_eq!(answer.json()["vm_error_code"], 42, "{}", answer.text());
-        unknown(&api, again).await;
+        let response = api.client.submit_bcs(again).await;
+        assert_error(&response, (400, "vm_error"), "the nonce is used");
+        assert_eq!(response.json()["vm_error_code"], 42, "{}", response.text());
+        assert_unknown(&api, again).await;
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

@@ -1,7 +1,9 @@
-//! The lanes in which submissions wait for the check of their signatures. The node has one thread for
-//! it, which a test holds: the waker of an answer runs on the thread that gives it.
+//! Lanes of submissions that wait for a signature check.
+//!
+//! The node has one thread for these checks. A test blocks it in a waker, which runs on the thread
+//! that completes the check.
 
-use crate::kit::{Connection, Settings, TestApi, Transfer, refused};
+use crate::kit::{Connection, Settings, TestApi, Transfer, assert_error};
 use futures::{FutureExt, future::LocalBoxFuture};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
 use ledger_types::SignedTransaction;
@@ -13,11 +15,11 @@ use std::{
 const PATH: &str = "/v1/transactions";
 const SIMULATE: &str = "/v1/transactions/simulate";
 
-/// How many of the trusted are served for one of the suspect lane.
-const TRUSTED_PER_SUSPECT: u64 = 3;
+/// Number of trusted checks per check of the untrusted lane.
+const TRUSTED_PER_UNTRUSTED: u64 = 3;
 
-/// How many signatures that hold make a connection trusted again.
-const GOOD_UNTIL_TRUSTED: u64 = 8;
+/// Number of valid signatures after which a connection is trusted again.
+const VALID_UNTIL_TRUSTED: u64 = 8;
 
 async fn start(queue_capacity: usize) -> TestApi {
     let signatures = SignaturesConfig {
@@ -35,7 +37,7 @@ async fn start(queue_capacity: usize) -> TestApi {
     .await
 }
 
-/// A transfer whose signature is another's.
+/// Returns a transfer with an invalid signature.
 fn bad(api: &TestApi, number: u64) -> SignedTransaction {
     let mut signed = Transfer::new(1, number).sign(&api.chain);
     signed.raw.expiration_timestamp_secs += 1;
@@ -49,71 +51,76 @@ fn of_another_key(api: &TestApi) -> SignedTransaction {
     transfer.account().sign(&api.chain, raw)
 }
 
+/// A waker that blocks its thread until the other end of `release` is dropped.
 struct Hold {
     held: mpsc::Sender<()>,
-    go_on: Mutex<mpsc::Receiver<()>>,
+    release: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Wake for Hold {
     fn wake(self: Arc<Self>) {
+        // An error means that the holder is dropped, and `recv` then returns immediately.
         let _ = self.held.send(());
-        // Gone: the test goes on, or has failed.
-        let _ = self.go_on.lock().unwrap().recv();
+        // An error means that the holder is dropped, which releases the thread.
+        let _ = self.release.lock().unwrap().recv();
     }
 }
 
-/// Somebody whose answer holds the thread that gives it, until it is dropped.
+/// A check that blocks the thread of the checks at its completion, until this value is dropped.
 struct Holder {
     held: mpsc::Receiver<()>,
-    _go_on: mpsc::Sender<()>,
+    _release: mpsc::Sender<()>,
     _check: LocalBoxFuture<'static, ()>,
 }
 
 impl Holder {
-    /// Asks for a check, which must be left to the thread: a trusted one only beside others; again, where the answer comes before it can hold.
-    fn ask(api: &TestApi, lane: Lane) -> Self {
+    /// Requests a check with a waker that blocks the thread.
+    ///
+    /// The check of a trusted submission runs on the thread only if other checks wait. Retries if
+    /// the check completes before its waker is registered.
+    fn request(api: &TestApi, lane: Lane) -> Self {
         loop {
-            let (tell_held, held) = mpsc::channel();
-            let (go_on, wait) = mpsc::channel();
+            let (held_sender, held) = mpsc::channel();
+            let (release, wait) = mpsc::channel();
             let waker = Waker::from(Arc::new(Hold {
-                held: tell_held,
-                go_on: Mutex::new(wait),
+                held: held_sender,
+                release: Mutex::new(wait),
             }));
             let (handle, signed) = (api.handle(), Transfer::new(2, 0).sign(&api.chain));
             let check = async move {
                 handle.check_signatures(signed, lane).await.unwrap();
             };
             let mut check = check.boxed_local();
-            // At first it looks who else is there, and wakes itself for that.
-            let looked = check.poll_unpin(&mut Context::from_waker(Waker::noop()));
-            if looked.is_pending()
+            // The first poll looks for other waiting checks and wakes itself.
+            let first_poll = check.poll_unpin(&mut Context::from_waker(Waker::noop()));
+            if first_poll.is_pending()
                 && check
                     .poll_unpin(&mut Context::from_waker(&waker))
                     .is_pending()
             {
                 return Self {
                     held,
-                    _go_on: go_on,
+                    _release: release,
                     _check: check,
                 };
             }
         }
     }
 
-    /// Whether it holds the thread now.
-    fn holds(&self) -> bool {
+    /// Returns whether the thread has been blocked since the last call.
+    fn is_blocking(&self) -> bool {
         self.held.try_recv().is_ok()
     }
 }
 
-/// Asks the node until `reached`, while everybody else goes on.
-async fn until(what: impl Fn() -> bool) {
-    while !what() {
+/// Yields to other tasks until the condition is true.
+async fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
         tokio::task::yield_now().await;
     }
 }
 
-/// Transactions that were checked and hold, and those that do not.
+/// Returns the numbers of checked transactions with valid and with invalid signatures.
 fn checked(api: &TestApi) -> (u64, u64) {
     let lanes = api.handle().signature_lanes();
     let bad = lanes.iter().map(|lane| lane.bad).sum::<u64>();
@@ -127,132 +134,137 @@ fn waiting(api: &TestApi) -> [usize; 2] {
     api.handle().signature_lanes().map(|lane| lane.waiting)
 }
 
-/// Connections whose last signature did not hold send on, and new ones come with bad signatures too; others,
-/// which have had a transaction taken, send good ones after them. All of those are accepted while the flood
-/// has had no more than its share.
+/// Sends half of the flood over connections with an invalid last signature, half over new ones.
+/// Connections with an accepted transaction send valid signatures after it. All of these are
+/// checked before the flood has had more than its share.
 #[actix_web::test]
-async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
-    const BAD: usize = 60;
-    const GOOD: usize = 24;
+async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
+    const INVALID: usize = 60;
+    const VALID: usize = 24;
     let api = start(1_000).await;
     let mut flood = Vec::new();
-    for number in 0..BAD as u64 {
+    for number in 0..INVALID as u64 {
         let mut connection = Connection::open(&api.client).await;
-        let answer = connection.submit(&bad(&api, number)).await;
-        refused(&answer, (400, "vm_error"), "the first of a connection");
+        let response = connection.submit(&bad(&api, number)).await;
+        assert_error(&response, (400, "vm_error"), "the first of a connection");
         flood.push(connection);
     }
     let mut honest = Vec::new();
-    for number in 0..GOOD as u64 {
+    for number in 0..VALID as u64 {
         let mut connection = Connection::open(&api.client).await;
         let first = Transfer::new(0, number).sign(&api.chain);
         assert_eq!(connection.submit(&first).await.status, 202);
         honest.push(connection);
     }
-    let holder = Holder::ask(&api, Lane::Untrusted);
-    until(|| holder.holds()).await;
-    // Half of the flood comes over new connections, which is no way to be trusted.
-    for connection in flood.iter_mut().take(BAD / 2) {
+    let holder = Holder::request(&api, Lane::Untrusted);
+    wait_until(|| holder.is_blocking()).await;
+    // Half of the flood uses new connections, which are not trusted either.
+    for connection in flood.iter_mut().take(INVALID / 2) {
         *connection = Connection::open(&api.client).await;
     }
     for (connection, number) in flood.iter_mut().zip(100..) {
         connection.send(PATH, &bad(&api, number)).await;
     }
-    until(|| waiting(&api).iter().sum::<usize>() == BAD).await;
+    wait_until(|| waiting(&api).iter().sum::<usize>() == INVALID).await;
     for (waiting_before, connection) in honest.iter_mut().enumerate() {
-        let number = GOOD as u64 + waiting_before as u64;
+        let number = VALID as u64 + waiting_before as u64;
         let second = Transfer::new(0, number).sign(&api.chain);
         connection.send(PATH, &second).await;
-        // One after another: they come in the order of their numbers.
-        until(|| waiting(&api).iter().sum::<usize>() == BAD + waiting_before + 1).await;
+        // One after another, so that they are checked in the order of their sequence numbers.
+        wait_until(|| waiting(&api).iter().sum::<usize>() == INVALID + waiting_before + 1).await;
     }
-    let after = Holder::ask(&api, Lane::Trusted);
+    let after = Holder::request(&api, Lane::Trusted);
     let (good_before, bad_before) = checked(&api);
     drop(holder);
-    until(|| after.holds()).await;
+    wait_until(|| after.is_blocking()).await;
     let (good, bad) = checked(&api);
-    assert_eq!(good - good_before, GOOD as u64 + 1);
+    assert_eq!(good - good_before, VALID as u64 + 1);
     let overtaking = bad - bad_before;
     assert!(
-        overtaking <= GOOD as u64 / TRUSTED_PER_SUSPECT,
+        overtaking <= VALID as u64 / TRUSTED_PER_UNTRUSTED,
         "{overtaking}"
     );
     for connection in &mut honest {
-        let answer = connection.answer().await;
-        assert_eq!(answer.status, 202, "{}", answer.text());
+        let response = connection.response().await;
+        assert_eq!(response.status, 202, "{}", response.text());
     }
-    // And the flood is answered too, once it is its turn.
+    // The flood gets its responses later.
     drop(after);
     for connection in &mut flood {
-        refused(&connection.answer().await, (400, "vm_error"), "the second");
+        assert_error(
+            &connection.response().await,
+            (400, "vm_error"),
+            "the second",
+        );
     }
     api.stop().await;
 }
 
-/// Else who sends a good one after each bad one would never be suspected when the bad one comes.
+/// Requires several, because a client that sends a valid signature after each invalid one would
+/// otherwise always be trusted when the invalid one arrives.
 #[actix_web::test]
-async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
+async fn trusts_a_connection_again_after_several_valid_signatures() {
     let api = start(10).await;
     let mut connection = Connection::open(&api.client).await;
     let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
     let good = |number| (Transfer::new(0, number).sign(&api.chain), 202);
     let mut steps = vec![
-        // The first of a connection; then it is trusted.
+        // The first submission of a connection. The connection is trusted after it.
         (good(0), [0, 1]),
         (good(1), [1, 1]),
         ((bad(&api, 0), 400), [2, 1]),
         (good(2), [2, 2]),
-        // A signature that holds, of a key that is not the account's.
+        // A valid signature by a key that is not the account's.
         ((of_another_key(&api), 400), [2, 3]),
     ];
-    for number in 3..3 + GOOD_UNTIL_TRUSTED {
+    for number in 3..3 + VALID_UNTIL_TRUSTED {
         steps.push((good(number), [2, number + 1]));
     }
-    steps.push((good(3 + GOOD_UNTIL_TRUSTED), [3, 3 + GOOD_UNTIL_TRUSTED]));
+    steps.push((good(3 + VALID_UNTIL_TRUSTED), [3, 3 + VALID_UNTIL_TRUSTED]));
     for ((signed, status), expected) in steps {
-        let answer = connection.submit(&signed).await;
-        assert_eq!(answer.status, status, "{}", answer.text());
+        let response = connection.submit(&signed).await;
+        assert_eq!(response.status, status, "{}", response.text());
         assert_eq!(checked(), expected);
     }
-    // What is wrong with it is not its signature.
-    let mut late = Transfer::new(0, 4 + GOOD_UNTIL_TRUSTED);
+    // The signature is valid, the expiration is not.
+    let mut late = Transfer::new(0, 4 + VALID_UNTIL_TRUSTED);
     late.expiration_timestamp_secs = 1;
     for trusted in [4, 5] {
-        let answer = connection.submit(&late.sign(&api.chain)).await;
-        refused(&answer, (400, "vm_error"), "expired");
-        assert_eq!(checked(), [trusted, 3 + GOOD_UNTIL_TRUSTED]);
+        let response = connection.submit(&late.sign(&api.chain)).await;
+        assert_error(&response, (400, "vm_error"), "expired");
+        assert_eq!(checked(), [trusted, 3 + VALID_UNTIL_TRUSTED]);
     }
     api.stop().await;
 }
 
-/// Their signatures need not hold, and say nothing of who sends them.
+/// Ignores the signature of a simulation, because an invalid one says nothing about its client.
 #[actix_web::test]
-async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connection_as_it_was() {
+async fn simulations_use_the_untrusted_lane_and_do_not_change_trust() {
     let api = start(10).await;
     let mut connection = Connection::open(&api.client).await;
     connection.send(SIMULATE, &bad(&api, 0)).await;
-    assert_eq!(connection.answer().await.status, 200);
-    let answer = connection
+    assert_eq!(connection.response().await.status, 200);
+    let response = connection
         .submit(&Transfer::new(0, 0).sign(&api.chain))
         .await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
+    assert_eq!(response.status, 202, "{}", response.text());
     let checked = api.handle().signature_lanes().map(|lane| lane.checked);
     assert_eq!(
         checked,
         [0, 2],
-        "a new connection's first is no more trusted"
+        "the first submission of a new connection is not trusted"
     );
-    let answer = connection
+    let response = connection
         .submit(&Transfer::new(0, 1).sign(&api.chain))
         .await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
+    assert_eq!(response.status, 202, "{}", response.text());
     let checked = api.handle().signature_lanes().map(|lane| lane.checked);
     assert_eq!(checked, [1, 2]);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_full_lane_is_503_and_has_room_again() {
+async fn responds_503_while_a_lane_is_full() {
     let api = start(1).await;
     let signed = |number| Transfer::new(0, number).sign(&api.chain);
     let mut trusted = Vec::new();
@@ -261,34 +273,34 @@ async fn a_full_lane_is_503_and_has_room_again() {
         assert_eq!(connection.submit(&signed(number)).await.status, 202);
         trusted.push(connection);
     }
-    let [waits, comes] = &mut trusted[..] else {
+    let [queued, excess] = &mut trusted[..] else {
         unreachable!("there are two")
     };
-    let holder = Holder::ask(&api, Lane::Untrusted);
-    until(|| holder.holds()).await;
-    waits.send(PATH, &signed(2)).await;
-    until(|| waiting(&api) == [1, 0]).await;
-    let answer = comes.submit(&signed(3)).await;
-    refused(&answer, (503, "internal_error"), "the lane is full");
-    assert_eq!(answer.headers["retry-after"], "1");
+    let holder = Holder::request(&api, Lane::Untrusted);
+    wait_until(|| holder.is_blocking()).await;
+    queued.send(PATH, &signed(2)).await;
+    wait_until(|| waiting(&api) == [1, 0]).await;
+    let response = excess.submit(&signed(3)).await;
+    assert_error(&response, (503, "internal_error"), "the lane is full");
+    assert_eq!(response.headers["retry-after"], "1");
     assert!(
-        answer.text().contains("signature check"),
+        response.text().contains("signature check"),
         "{}",
-        answer.text()
+        response.text()
     );
     // The other lane is not full.
-    let mut simulates = Connection::open(&api.client).await;
-    simulates.send(SIMULATE, &bad(&api, 0)).await;
-    until(|| waiting(&api) == [1, 1]).await;
-    let mut refused_simulation = Connection::open(&api.client).await;
-    refused_simulation.send(SIMULATE, &bad(&api, 0)).await;
-    let answer = refused_simulation.answer().await;
-    refused(&answer, (503, "internal_error"), "the other lane is full");
+    let mut simulating = Connection::open(&api.client).await;
+    simulating.send(SIMULATE, &bad(&api, 0)).await;
+    wait_until(|| waiting(&api) == [1, 1]).await;
+    let mut rejected_simulation = Connection::open(&api.client).await;
+    rejected_simulation.send(SIMULATE, &bad(&api, 0)).await;
+    let response = rejected_simulation.response().await;
+    assert_error(&response, (503, "internal_error"), "the other lane is full");
     drop(holder);
-    assert_eq!(waits.answer().await.status, 202);
-    assert_eq!(simulates.answer().await.status, 200);
-    assert_eq!(comes.submit(&signed(3)).await.status, 202);
-    let refused = api.handle().signature_lanes().map(|lane| lane.refused);
-    assert_eq!(refused, [1, 1]);
+    assert_eq!(queued.response().await.status, 202);
+    assert_eq!(simulating.response().await.status, 200);
+    assert_eq!(excess.submit(&signed(3)).await.status, 202);
+    let rejected = api.handle().signature_lanes().map(|lane| lane.refused);
+    assert_eq!(rejected, [1, 1]);
     api.stop().await;
 }

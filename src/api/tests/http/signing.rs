@@ -1,6 +1,8 @@
-//! Every way to sign, through the interface: as BCS and as JSON, shown and read back, and simulated.
+//! Every signature scheme: submitted in BCS and in JSON, read back, and simulated.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, exchange, good, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, exchange, ok_json,
+};
 use ledger_api::submission_json;
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
@@ -9,7 +11,7 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// The first transfer of a signer, alone.
+/// Returns a transfer by this signer alone.
 fn transfer_of(api: &TestApi, signer: &TestSigner, sequence_number: u64) -> SignedTransaction {
     let transfer = Transfer::new(0, sequence_number);
     let raw = transfer.raw(&api.chain, signer.address(), transfer.payload(&api.chain));
@@ -20,7 +22,8 @@ fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
     serde_json::from_str(&submission_json(&api.chain, signed)).unwrap()
 }
 
-/// Submits the JSON form and gives the committed form, whose hash must be that of the BCS form.
+/// Submits a transaction in JSON and returns its committed form. Asserts that the hash is the one
+/// of the BCS form.
 async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
     let accepted = api.client.submit_json(&json_of(api, signed)).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
@@ -30,7 +33,7 @@ async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
 }
 
 #[actix_web::test]
-async fn each_kind_of_key_signs_alone() {
+async fn commits_with_each_kind_of_key() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
@@ -52,7 +55,7 @@ async fn each_kind_of_key_signs_alone() {
 }
 
 #[actix_web::test]
-async fn the_one_object_of_the_reference_is_read() {
+async fn accepts_the_single_object_form_of_the_reference_node() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
@@ -73,7 +76,7 @@ async fn the_one_object_of_the_reference_is_read() {
 }
 
 #[actix_web::test]
-async fn each_kind_of_key_signs_beside_and_pays_for_each() {
+async fn commits_with_each_kind_of_secondary_signer_and_fee_payer() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
@@ -104,7 +107,7 @@ async fn each_kind_of_key_signs_beside_and_pays_for_each() {
 }
 
 #[actix_web::test]
-async fn a_sponsor_pays_for_who_has_nothing() {
+async fn lets_a_sponsor_pay_for_an_unfunded_sender() {
     let api = TestApi::start(Settings::default()).await;
     let sponsor = Transfer::new(1, 0).signer();
     let before = balance(&api, &sponsor).await;
@@ -129,7 +132,7 @@ async fn balance(api: &TestApi, signer: &TestSigner) -> u64 {
         "node",
         "Node"
     );
-    good(&api.client.get(&path).await).as_u64().unwrap()
+    ok_json(&api.client.get(&path).await).as_u64().unwrap()
 }
 
 async fn simulate(api: &TestApi, signed: &SignedTransaction) -> RawResponse {
@@ -139,9 +142,13 @@ async fn simulate(api: &TestApi, signed: &SignedTransaction) -> RawResponse {
         .await
 }
 
-/// The same authenticator with signatures that do not hold, as SDKs send it to be simulated: over
-/// another message.
-fn spoilt(api: &TestApi, signer: &TestSigner, signed: &SignedTransaction) -> SignedTransaction {
+/// Returns the transaction with an invalid signature, which is over another message, as SDKs send
+/// it to be simulated.
+fn with_invalid_signature(
+    api: &TestApi,
+    signer: &TestSigner,
+    signed: &SignedTransaction,
+) -> SignedTransaction {
     let mut other = signed.raw.clone();
     other.sequence_number += 1;
     let authenticator = signer.sign_alone(&api.chain, other).authenticator;
@@ -152,30 +159,30 @@ fn spoilt(api: &TestApi, signer: &TestSigner, signed: &SignedTransaction) -> Sig
 }
 
 #[actix_web::test]
-async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
+async fn simulates_each_kind_of_key_with_an_invalid_signature() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
     for (kind, signer) in &signers {
         let signed = transfer_of(&api, signer, 0);
-        refused(&simulate(&api, &signed).await, (400, "invalid_input"), kind);
-        let unsigned = spoilt(&api, signer, &signed);
-        let simulated = good(&simulate(&api, &unsigned).await);
+        assert_error(&simulate(&api, &signed).await, (400, "invalid_input"), kind);
+        let unsigned = with_invalid_signature(&api, signer, &signed);
+        let simulated = ok_json(&simulate(&api, &unsigned).await);
         assert_eq!(simulated[0]["success"], true, "{kind}: {simulated}");
-        let answer = api.client.submit_bcs(&unsigned).await;
-        refused(&answer, (400, "vm_error"), kind);
+        let response = api.client.submit_bcs(&unsigned).await;
+        assert_error(&response, (400, "vm_error"), kind);
         assert_eq!(
-            answer.json()["vm_error_code"],
+            response.json()["vm_error_code"],
             1,
             "{kind}: {}",
-            answer.text()
+            response.text()
         );
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
+async fn simulates_without_the_signatures_of_other_signers() {
     let api = TestApi::start(Settings::default()).await;
     let (first, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let sender = TestSigner::Unsigned(first.sender());
@@ -187,20 +194,20 @@ async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
         sender.sign_together(&api.chain, raw(), &[], Some(&other)),
         sender.sign_together(&api.chain, by_two(), &[&other], Some(&other)),
     ] {
-        let simulated = good(&simulate(&api, &signed).await);
+        let simulated = ok_json(&simulate(&api, &signed).await);
         assert_eq!(simulated[0]["success"], true, "{simulated}");
         assert_eq!(api.client.submit_bcs(&signed).await.status, 400);
     }
     let twice = sender.sign_together(&api.chain, raw(), &[&sender], None);
-    let simulated = good(&simulate(&api, &twice).await);
+    let simulated = ok_json(&simulate(&api, &twice).await);
     assert_eq!(simulated[0]["vm_status"], "SIGNERS_CONTAIN_DUPLICATES");
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// A bitmap of another length than SDKs write keeps its length, as the hash covers it.
+/// Preserves the length of a bitmap that is shorter than the SDKs', because the hash covers it.
 #[actix_web::test]
-async fn a_short_bitmap_is_kept() {
+async fn preserves_a_short_bitmap() {
     let api = TestApi::start(Settings::default()).await;
     let signers: Vec<_> = TestSigner::of_every_scheme()
         .into_iter()
@@ -228,22 +235,22 @@ async fn a_short_bitmap_is_kept() {
 }
 
 #[actix_web::test]
-async fn places_of_signatures_that_are_none_are_refused_with_the_reason() {
+async fn rejects_invalid_signature_indices_with_the_reason() {
     let api = TestApi::start(Settings::default()).await;
     let (_, signer) = TestSigner::of_every_scheme().pop().expect("a multi key");
     let good = json_of(&api, &transfer_of(&api, &signer, 0));
-    let place = "/signature/sender/signatures/0/index";
+    let pointer = "/signature/sender/signatures/0/index";
     for (index, reason) in [
         (json!(2), "ascending and unique, 2 follows 2"),
         (json!(32), "2 follows 32"),
     ] {
         let mut body = good.clone();
-        *body.pointer_mut(place).unwrap() = index;
-        let answer = api.client.submit_json(&body).await;
-        refused(&answer, (400, "invalid_input"), reason);
-        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        *body.pointer_mut(pointer).unwrap() = index;
+        let response = api.client.submit_json(&body).await;
+        assert_error(&response, (400, "invalid_input"), reason);
+        let message = response.json()["message"].as_str().unwrap().to_owned();
         assert!(message.contains(reason), "{message}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

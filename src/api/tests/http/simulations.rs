@@ -1,6 +1,8 @@
 //! Simulations of transactions.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use bytes::Bytes;
 use ledger_crypto::Ed25519Signature;
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/simulate";
 
-/// The transfer with a signature of zeros, as SDKs send it.
+/// Returns the transfer with a signature of zeros, as SDKs send it.
 fn unsigned(api: &TestApi, transfer: &Transfer) -> SignedTransaction {
     let mut signed = transfer.sign(&api.chain);
     signed.authenticator = TransactionAuthenticator::Ed25519 {
@@ -35,30 +37,30 @@ async fn simulate(
     api.client.send("POST", &path, &headers, Some(&body)).await
 }
 
-/// The one transaction of the answer.
-fn only(answer: &RawResponse) -> Value {
-    let shown = good(answer);
-    let [transaction] = &shown.as_array().unwrap()[..] else {
-        panic!("{shown}");
+/// Returns the only transaction of the response.
+fn only(response: &RawResponse) -> Value {
+    let array = ok_json(response);
+    let [transaction] = &array.as_array().unwrap()[..] else {
+        panic!("{array}");
     };
     transaction.clone()
 }
 
 #[actix_web::test]
-async fn a_simulation_tells_what_the_transaction_then_does() {
+async fn predicts_the_result_of_the_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
-    let answer = simulate(&api, &unsigned(&api, &transfer), "", "application/json").await;
-    let simulated = only(&answer);
+    let response = simulate(&api, &unsigned(&api, &transfer), "", "application/json").await;
+    let simulated = only(&response);
     assert_eq!(simulated["type"], "user_transaction");
     assert_eq!(simulated["success"], true, "{simulated}");
     assert_eq!(simulated["vm_status"], "Executed successfully");
     assert_eq!(simulated["version"], "0", "the newest version");
     assert_eq!(
-        answer.headers["x-node-gas-used"],
+        response.headers["x-node-gas-used"],
         simulated["gas_used"].as_str().unwrap()
     );
-    let info = good(&api.client.get("/v1").await);
+    let info = ok_json(&api.client.get("/v1").await);
     assert_eq!(info["ledger_version"], "0", "nothing was committed");
 
     let committed = api.commit(&transfer).await;
@@ -76,7 +78,7 @@ async fn a_simulation_tells_what_the_transaction_then_does() {
 }
 
 #[actix_web::test]
-async fn a_transaction_without_any_signature_is_simulated() {
+async fn simulates_a_transaction_without_any_signature() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let mut absent = unsigned(&api, &transfer);
@@ -89,8 +91,8 @@ async fn a_transaction_without_any_signature_is_simulated() {
     body["signature"] = json!({ "type": "no_account_signature" });
     let by_json = api.client.post_json(PATH, &body, "application/json").await;
     assert_eq!(only(&by_json), by_bcs);
-    // It can be simulated only.
-    refused(
+    // Such a transaction can only be simulated.
+    assert_error(
         &api.client.submit_json(&body).await,
         (400, "vm_error"),
         "submitted",
@@ -99,22 +101,22 @@ async fn a_transaction_without_any_signature_is_simulated() {
 }
 
 #[actix_web::test]
-async fn a_simulation_in_bcs() {
+async fn responds_in_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let signed = unsigned(&api, &Transfer::new(0, 0));
-    let answer = simulate(&api, &signed, "", "application/x-bcs").await;
+    let response = simulate(&api, &signed, "", "application/x-bcs").await;
     // One transaction, version 0, Transaction::User, the transaction.
     let mut start = vec![1u8];
     start.extend(0u64.to_le_bytes());
     start.push(0);
     start.extend(bcs::to_bytes(&signed).unwrap());
-    assert!(good_bcs(&answer).starts_with(&start));
-    assert!(answer.headers["x-node-gas-used"].parse::<u64>().unwrap() > 0);
+    assert!(ok_bcs(&response).starts_with(&start));
+    assert!(response.headers["x-node-gas-used"].parse::<u64>().unwrap() > 0);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_failed_simulation_is_an_answer() {
+async fn responds_200_to_a_failed_simulation() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer {
         amount: u64::MAX,
@@ -127,9 +129,9 @@ async fn a_failed_simulation_is_an_answer() {
     api.stop().await;
 }
 
-/// Asserts that a simulation and a submission have the same error, which says `words`.
-fn same_error(simulated: &RawResponse, submitted: &RawResponse, words: &str) {
-    refused(simulated, (400, "invalid_input"), words);
+/// Asserts that a simulation and a submission have the same error, with `words` in its message.
+fn assert_same_error(simulated: &RawResponse, submitted: &RawResponse, words: &str) {
+    assert_error(simulated, (400, "invalid_input"), words);
     assert_eq!(simulated.json(), submitted.json());
     assert!(simulated.text().contains(words), "{}", simulated.text());
 }
@@ -155,9 +157,9 @@ async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
         (with(2, 33), "33 type arguments, a function has at most 32"),
     ] {
         let simulated = simulate(&api, &signed, "", "*/*").await;
-        same_error(&simulated, &api.client.submit_bcs(&signed).await, words);
+        assert_same_error(&simulated, &api.client.submit_bcs(&signed).await, words);
     }
-    // As many as a call may have, and more than this function has: it is for the execution to reject them.
+    // As many as a call may have, but more than this function has, so the execution rejects them.
     for signed in [with(128, 0), with(2, 32)] {
         let simulated = only(&simulate(&api, &signed, "", "*/*").await);
         assert_eq!(simulated["success"], false, "{simulated}");
@@ -173,29 +175,29 @@ async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
         body["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
         *body.pointer_mut(pointer).unwrap() = value;
         let simulated = api.client.post_json(PATH, &body, "application/json").await;
-        same_error(
+        assert_same_error(
             &simulated,
             &api.client.submit_json(&body).await,
             "arguments",
         );
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn what_is_left_to_the_node_is_estimated() {
+async fn estimates_the_gas_values_on_request() {
     let api = TestApi::start(Settings::default()).await;
     let cheap = Transfer {
         gas_unit_price: 1,
         ..Transfer::new(0, 0)
     };
     let signed = unsigned(&api, &cheap);
-    let refusal = only(&simulate(&api, &signed, "", "*/*").await);
-    assert_eq!(refusal["vm_status"], "GAS_UNIT_PRICE_BELOW_MIN_BOUND");
+    let rejection = only(&simulate(&api, &signed, "", "*/*").await);
+    assert_eq!(rejection["vm_status"], "GAS_UNIT_PRICE_BELOW_MIN_BOUND");
 
-    let estimate = good(&api.client.get("/v1/estimate_gas_price").await);
-    let most = api.chain.parameters().max_gas_amount;
+    let estimate = ok_json(&api.client.get("/v1/estimate_gas_price").await);
+    let max_gas = api.chain.parameters().max_gas_amount;
     let rows = [
         ("?estimate_gas_unit_price=true", "gas_estimate", 100_000),
         (
@@ -208,7 +210,7 @@ async fn what_is_left_to_the_node_is_estimated() {
             "?estimate_gas_unit_price=true&estimate_max_gas_amount=true\
              &estimate_prioritized_gas_unit_price=false",
             "gas_estimate",
-            most,
+            max_gas,
         ),
     ];
     for (query, price, max_gas_amount) in rows {
@@ -229,7 +231,7 @@ async fn what_is_left_to_the_node_is_estimated() {
 }
 
 #[actix_web::test]
-async fn the_most_gas_is_what_the_sender_can_pay() {
+async fn limits_the_estimated_gas_to_the_balance_of_the_sender() {
     let api = TestApi::start(Settings::default()).await;
     let price = 10_000_000_000;
     let transfer = Transfer {
@@ -246,13 +248,13 @@ async fn the_most_gas_is_what_the_sender_can_pay() {
 }
 
 #[actix_web::test]
-async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
+async fn reports_an_insufficient_balance_with_and_without_an_estimate() {
     let api = TestApi::start(Settings {
         more_accounts: 1,
         ..Settings::default()
     })
     .await;
-    // One of them does not exist, the other holds 1.
+    // One account does not exist, the other one holds 1.
     for sender in [0x5e, 0x1_0000].map(AccountAddress::from_low_u64) {
         let mut signed = unsigned(&api, &Transfer::new(0, 0));
         signed.raw.sender = sender;
@@ -260,9 +262,9 @@ async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
             sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
         };
         for query in ["", "?estimate_max_gas_amount=true"] {
-            let refusal = only(&simulate(&api, &signed, query, "*/*").await);
+            let rejection = only(&simulate(&api, &signed, query, "*/*").await);
             assert_eq!(
-                refusal["vm_status"], "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE",
+                rejection["vm_status"], "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE",
                 "{sender}{query}"
             );
         }
@@ -271,15 +273,19 @@ async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
 }
 
 #[actix_web::test]
-async fn what_is_not_simulated() {
+async fn rejects_valid_signatures_and_reports_validation_errors() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let signed = transfer.sign(&api.chain);
-    let answer = simulate(&api, &signed, "", "*/*").await;
-    refused(&answer, (400, "invalid_input"), "a valid signature");
+    let response = simulate(&api, &signed, "", "*/*").await;
+    assert_error(&response, (400, "invalid_input"), "a valid signature");
     let body = transfer.json(&api.chain);
-    let answer = api.client.post_json(PATH, &body, "*/*").await;
-    refused(&answer, (400, "invalid_input"), "a valid signature in JSON");
+    let response = api.client.post_json(PATH, &body, "*/*").await;
+    assert_error(
+        &response,
+        (400, "invalid_input"),
+        "a valid signature in JSON",
+    );
 
     let ahead = unsigned(&api, &Transfer::new(0, 9));
     let other_key = SignedTransaction {
@@ -290,16 +296,16 @@ async fn what_is_not_simulated() {
         (&ahead, "SEQUENCE_NUMBER_TOO_NEW"),
         (&other_key, "INVALID_AUTH_KEY"),
     ] {
-        let refusal = only(&simulate(&api, signed, "", "*/*").await);
-        assert_eq!(refusal["vm_status"], status);
-        assert_eq!(refusal["success"], false);
+        let rejection = only(&simulate(&api, signed, "", "*/*").await);
+        assert_eq!(rejection["vm_status"], status);
+        assert_eq!(rejection["success"], false);
         assert_eq!(
-            (&refusal["gas_used"], &refusal["changes"]),
+            (&rejection["gas_used"], &rejection["changes"]),
             (&json!("0"), &json!([]))
         );
     }
-    let answer = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
-    refused(&answer, (400, "web_framework_error"), "a flag that is none");
-    still_works(&api).await;
+    let response = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
+    assert_error(&response, (400, "web_framework_error"), "not a flag");
+    assert_still_commits(&api).await;
     api.stop().await;
 }

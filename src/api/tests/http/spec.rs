@@ -1,27 +1,27 @@
-//! The document of the interface as the node serves it, its page, and its examples as requests.
+//! The OpenAPI document that the node serves, its web page, and its examples as requests.
 
-use crate::kit::{RawResponse, Settings, TestApi, refused};
+use crate::kit::{RawResponse, Settings, TestApi, assert_error};
 use ledger_api::openapi_document;
 use serde_json::Value;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-fn file(answer: &RawResponse, media_type: &str) -> String {
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.headers["content-type"], media_type);
-    assert_eq!(answer.headers["x-content-type-options"], "nosniff");
-    answer.text()
+fn file(response: &RawResponse, media_type: &str) -> String {
+    assert_eq!(response.status, 200, "{}", response.text());
+    assert_eq!(response.headers["content-type"], media_type);
+    assert_eq!(response.headers["x-content-type-options"], "nosniff");
+    response.text()
 }
 
 #[actix_web::test]
-async fn the_document_in_both_forms() {
+async fn serves_the_document_in_json_and_yaml() {
     let api = TestApi::start(Settings::default()).await;
-    let answers = [
+    let responses = [
         api.client.get("/v1/spec.json").await,
         api.client.get_bcs("/v1/spec.json").await,
     ];
-    for answer in answers {
-        assert_eq!(answer.json(), openapi_document(api.chain.vendor()));
+    for response in responses {
+        assert_eq!(response.json(), openapi_document(api.chain.vendor()));
     }
     let yaml = file(&api.client.get("/v1/spec.yaml").await, "application/yaml");
     let has_line = |line: &str| yaml.lines().any(|one| one == line);
@@ -33,11 +33,11 @@ async fn the_document_in_both_forms() {
 }
 
 #[actix_web::test]
-async fn the_page_loads_only_parts_of_its_own() {
+async fn page_loads_only_its_own_parts() {
     let api = TestApi::start(Settings::default()).await;
-    let answer = api.client.get("/v1/spec").await;
-    let page = file(&answer, HTML);
-    let policy = &answer.headers["content-security-policy"];
+    let response = api.client.get("/v1/spec").await;
+    let page = file(&response, HTML);
+    let policy = &response.headers["content-security-policy"];
     assert!(
         policy.starts_with("default-src 'none'; script-src 'self';"),
         "{policy}"
@@ -48,31 +48,31 @@ async fn the_page_loads_only_parts_of_its_own() {
         .collect();
     assert!(parts.len() >= 5, "{parts:?}");
     for part in parts {
-        let answer = api.client.get(part).await;
-        assert_eq!(answer.status, 200, "{part}");
-        assert!(!answer.body.is_empty(), "{part}");
+        let response = api.client.get(part).await;
+        assert_eq!(response.status, 200, "{part}");
+        assert!(!response.body.is_empty(), "{part}");
     }
     let missing = api.client.get("/v1/spec/index.html").await;
-    refused(
+    assert_error(
         &missing,
         (404, "web_framework_error"),
-        "no part of the page",
+        "not a part of the page",
     );
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn the_root_leads_to_the_page() {
+async fn root_links_to_the_page() {
     let api = TestApi::start(Settings::default()).await;
     let home = file(&api.client.get("/").await, HTML);
     assert!(home.contains("href=\"/v1/spec\""), "{home}");
     let posted = api.client.send("POST", "/", &[], Some(b"")).await;
-    refused(&posted, (405, "web_framework_error"), "POST /");
+    assert_error(&posted, (405, "web_framework_error"), "POST /");
     assert_eq!(posted.headers["allow"], "GET, HEAD");
     api.stop().await;
 }
 
-/// The path below `/v1` of a request with the examples of an operation's parameters.
+/// Returns the target of a request with the examples of an operation's parameters.
 fn target(path: &str, operation: &Value) -> String {
     let mut path = path.to_owned();
     let mut query = Vec::new();
@@ -90,9 +90,10 @@ fn target(path: &str, operation: &Value) -> String {
     format!("/v1{path}?{}", query.join("&"))
 }
 
-/// Each example is a request that the node reads; that some ask for what is not there is no mistake.
+/// Sends the request of each example, which the node must parse. An example may name a missing
+/// thing.
 #[actix_web::test]
-async fn the_examples_are_requests() {
+async fn examples_are_valid_requests() {
     let api = TestApi::start(Settings::default()).await;
     let document = openapi_document(api.chain.vendor());
     let mut count = 0;
@@ -100,7 +101,7 @@ async fn the_examples_are_requests() {
         for (method, operation) in methods.as_object().unwrap() {
             let target = target(path, operation);
             let body = &operation["requestBody"]["content"]["application/json"]["example"];
-            let answer = match method.as_str() {
+            let response = match method.as_str() {
                 "get" => api.client.get(&target).await,
                 _ => {
                     api.client
@@ -108,20 +109,19 @@ async fn the_examples_are_requests() {
                         .await
                 }
             };
-            let text = answer.text();
-            if answer.status == 400 {
-                // The signature of the examples does not hold, and each node has its own cursors.
-                let refused_well =
-                    path.starts_with("/transactions") || path.ends_with("/resources");
-                assert!(refused_well, "{method} {target}: {text}");
+            let text = response.text();
+            if response.status == 400 {
+                // The signature of the examples is invalid, and each node has its own cursors.
+                let is_expected = path.starts_with("/transactions") || path.ends_with("/resources");
+                assert!(is_expected, "{method} {target}: {text}");
                 assert_ne!(
-                    answer.error_code(),
+                    response.error_code(),
                     "web_framework_error",
                     "{method} {target}: {text}"
                 );
             } else {
                 assert!(
-                    answer.status < 300 || answer.status == 404,
+                    response.status < 300 || response.status == 404,
                     "{method} {target}: {text}"
                 );
             }

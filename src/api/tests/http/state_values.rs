@@ -1,6 +1,8 @@
-//! Values of the state by their key: what is shown for each kind of key, and what is no key.
+//! Raw values of the state by their key: the response for each kind of key, and invalid keys.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use bytes::Bytes;
 use ledger_execution::{build_chain, development_genesis};
 use ledger_framework::modules::table::TableInfo;
@@ -15,19 +17,19 @@ const OWNER: AccountAddress = AccountAddress::from_low_u64(0x57a7e);
 const TYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
 const UNTYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1f);
 
-/// A state key as a client writes it: the enum of the reference in BCS.
+/// A state key as a client encodes it in BCS, with the variants of the reference node.
 #[derive(Serialize)]
 enum Key {
     AccessPath(AccountAddress, Bytes),
     TableItem(AccountAddress, Bytes),
 }
 
-/// What stands under a key, as a client reads it.
+/// Returns a stored value as a client receives it in BCS.
 fn stored(value: &[u8]) -> Vec<u8> {
     bcs::to_bytes(&(0u8, Bytes::copy_from_slice(value))).unwrap()
 }
 
-/// The path of what lies at an address: its kind and its name.
+/// Returns an access path below an address: its kind and its name.
 fn path(kind: u8, name: &impl Serialize) -> Bytes {
     let mut path = vec![kind];
     path.extend(bcs::to_bytes(name).unwrap());
@@ -42,7 +44,8 @@ fn tag(text: &str) -> StructTag {
     text.parse().unwrap()
 }
 
-/// A resource that the framework knows, one that it does not, a group, and an item of each table.
+/// Returns a resource that the framework declares, one that it does not, a group, and an item of
+/// each table.
 fn state() -> Vec<(StateKey, Bytes)> {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let info_tag = build_chain(&genesis)
@@ -78,12 +81,12 @@ async fn start() -> TestApi {
     .await
 }
 
-async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
+async fn read_value(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
     api.client.post_json(PATH, body, accept).await
 }
 
 #[actix_web::test]
-async fn a_value_is_shown_by_what_its_key_names() {
+async fn shows_a_value_by_the_kind_of_its_key() {
     let api = start().await;
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let info_tag = build_chain(&genesis)
@@ -118,11 +121,15 @@ async fn a_value_is_shown_by_what_its_key_names() {
             OWNER.as_bytes().to_vec(),
         ),
     ];
-    for (key, shown, bytes) in rows {
+    for (key, expected, bytes) in rows {
         let body = body(&key);
-        assert_eq!(good(&ask(&api, &body, JSON).await), shown, "{body}");
         assert_eq!(
-            good_bcs(&ask(&api, &body, BCS).await),
+            ok_json(&read_value(&api, &body, JSON).await),
+            expected,
+            "{body}"
+        );
+        assert_eq!(
+            ok_bcs(&read_value(&api, &body, BCS).await),
             stored(&bytes),
             "{body}"
         );
@@ -131,31 +138,31 @@ async fn a_value_is_shown_by_what_its_key_names() {
 }
 
 #[actix_web::test]
-async fn what_is_not_there_is_named_with_the_version() {
+async fn names_a_missing_key_and_the_version() {
     let api = start().await;
     let missing = body(&Key::TableItem(TYPED, Bytes::from_static(b"\x06")));
-    let answer = ask(&api, &missing, BCS).await;
-    refused(&answer, (404, "state_value_not_found"), "another item");
+    let response = read_value(&api, &missing, BCS).await;
+    assert_error(&response, (404, "state_value_not_found"), "another item");
     let key = missing["key"].as_str().unwrap();
     let message = format!("State Value not found by State key({key}) and Ledger version(0)");
-    assert_eq!(answer.json()["message"], message);
-    assert_eq!(answer.headers["x-node-ledger-version"], "0");
-    let answer = api
+    assert_eq!(response.json()["message"], message);
+    assert_eq!(response.headers["x-node-ledger-version"], "0");
+    let response = api
         .client
         .post_json(&format!("{PATH}?ledger_version=9"), &missing, JSON)
         .await;
-    refused(&answer, (404, "version_not_found"), "a version to come");
-    still_works(&api).await;
+    assert_error(&response, (404, "version_not_found"), "a future version");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
+async fn reads_a_value_at_a_version_and_prefers_410_to_404() {
     let api = TestApi::start(Settings::with_window(4)).await;
-    let fee = tag("0x1::account::Account");
+    let account = tag("0x1::account::Account");
     let key = body(&Key::AccessPath(
         Transfer::new(0, 0).sender(),
-        path(1, &fee),
+        path(1, &account),
     ));
     let mut newest = 0;
     for number in 0..8 {
@@ -163,24 +170,27 @@ async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
         let version: u64 = committed["version"].as_str().unwrap().parse().unwrap();
         let at = |version: u64| format!("{PATH}?ledger_version={version}");
         for (version, expected) in [(version, number + 1), (version - 1, number)] {
-            let answer = api.client.post_json(&at(version), &key, JSON).await;
-            assert_eq!(good(&answer)["sequence_number"], expected.to_string());
+            let response = api.client.post_json(&at(version), &key, JSON).await;
+            assert_eq!(ok_json(&response)["sequence_number"], expected.to_string());
         }
         newest = version;
     }
-    // Older versions go while the node is asked; what is read of them is whole until then.
+    // Version 1 is pruned at some point during these requests.
     let missing = body(&Key::TableItem(TYPED, Bytes::new()));
     loop {
         let path = format!("{PATH}?ledger_version=1");
-        let gone = api.client.post_json(&path, &missing, JSON).await;
-        if gone.status == 410 {
-            refused(&gone, (410, "version_pruned"), "before the window");
-            assert_eq!(gone.json()["message"], "Ledger version(1) has been pruned");
+        let response = api.client.post_json(&path, &missing, JSON).await;
+        if response.status == 410 {
+            assert_error(&response, (410, "version_pruned"), "before the window");
+            assert_eq!(
+                response.json()["message"],
+                "Ledger version(1) has been pruned"
+            );
             break;
         }
-        refused(&gone, (404, "state_value_not_found"), "not pruned yet");
+        assert_error(&response, (404, "state_value_not_found"), "not pruned yet");
     }
-    good(
+    ok_json(
         &api.client
             .post_json(&format!("{PATH}?ledger_version={newest}"), &key, JSON)
             .await,
@@ -189,7 +199,7 @@ async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
 }
 
 #[actix_web::test]
-async fn what_is_no_key() {
+async fn rejects_invalid_keys() {
     let api = start().await;
     let syntax = (400, "web_framework_error");
     let input = (400, "invalid_input");
@@ -219,10 +229,10 @@ async fn what_is_no_key() {
         (body(&deep), input),
     ];
     for (body, expected) in rows {
-        let answer = ask(&api, &body, BCS).await;
+        let response = read_value(&api, &body, BCS).await;
         let text: String = body.to_string().chars().take(200).collect();
-        refused(&answer, expected, &text);
+        assert_error(&response, expected, &text);
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

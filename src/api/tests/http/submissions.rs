@@ -1,7 +1,7 @@
-//! Submissions that are no transactions, and what becomes of one that is replaced; nothing is lost or stuck
-//! afterwards. What validation and the pool refuse is in `validation.rs` and `validation_pool.rs`.
+//! Malformed submissions, and the replacement of a pending transaction. `validation.rs` and
+//! `validation_pool.rs` have the rejections by validation and by the mempool.
 
-use crate::kit::{Settings, TestApi, Transfer, refused, still_works};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, assert_still_commits};
 use ledger_types::{
     AccountAddress, EntryFunction,
     transaction::{
@@ -11,7 +11,7 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// What reads as no value of its declared type.
+/// Error of a value that cannot be parsed as its declared type.
 const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 fn changed(good: &Value, pointer: &str, value: Value) -> Value {
@@ -21,7 +21,7 @@ fn changed(good: &Value, pointer: &str, value: Value) -> Value {
 }
 
 #[actix_web::test]
-async fn json_submissions() {
+async fn rejects_malformed_json_submissions() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     let mut without_sender = good.clone();
@@ -44,7 +44,7 @@ async fn json_submissions() {
             SYNTAX,
         ),
         (changed(&good, "/payload/type", json!("nothing")), SYNTAX),
-        // The places of these variants in the code.
+        // The indices of these variants in the enums of the code.
         (changed(&good, "/payload/type", json!(0)), SYNTAX),
         (changed(&good, "/signature/type", json!(0)), SYNTAX),
         (
@@ -99,34 +99,34 @@ async fn json_submissions() {
             ),
             SYNTAX,
         ),
-        // The signature no longer holds.
+        // The signature is over another transaction.
         (changed(&good, "/max_gas_amount", json!("100001")), vm_error),
     ];
     for (body, expected) in rows {
-        let answer = api.client.submit_json(&body).await;
-        refused(&answer, expected, &body.to_string());
-        let has_code = answer.json().get("vm_error_code").is_some();
-        assert_eq!(has_code, expected == vm_error, "{}", answer.text());
+        let response = api.client.submit_json(&body).await;
+        assert_error(&response, expected, &body.to_string());
+        let has_code = response.json().get("vm_error_code").is_some();
+        assert_eq!(has_code, expected == vm_error, "{}", response.text());
     }
-    // Deeper than the JSON reader recurses, where any JSON value may stand.
+    // Deeper than the JSON parser recurses, in a member that takes any JSON value.
     let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
     let nested = good.to_string().replace("\"0xb0b\"", &deep);
     assert!(nested.contains(&deep));
     for text in ["", "{", "\u{feff}{}", "nul", &nested] {
         let headers = [("content-type", "application/json")];
-        let answer = api
+        let response = api
             .client
             .send("POST", "/v1/transactions", &headers, Some(text.as_bytes()))
             .await;
-        let shown: String = text.chars().take(20).collect();
-        refused(&answer, SYNTAX, &shown);
+        let label: String = text.chars().take(20).collect();
+        assert_error(&response, SYNTAX, &label);
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn bcs_submissions_that_do_not_decode() {
+async fn rejects_malformed_bcs_submissions() {
     let api = TestApi::start(Settings::default()).await;
     let good = bcs::to_bytes(&Transfer::new(0, 0).sign(&api.chain)).unwrap();
     let mut longer = good.clone();
@@ -135,17 +135,17 @@ async fn bcs_submissions_that_do_not_decode() {
     let media_type = api.client.signed_transaction_type();
     for body in [b"", shorter, &longer, &[0xff; 200]] {
         let headers = [("content-type", &media_type[..])];
-        let answer = api
+        let response = api
             .client
             .send("POST", "/v1/transactions", &headers, Some(body))
             .await;
-        refused(
-            &answer,
+        assert_error(
+            &response,
             (400, "invalid_input"),
             &format!("{} bytes", body.len()),
         );
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -203,15 +203,15 @@ async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
         call_with(0, TYPE_ARGUMENTS_MAX),
     ] {
         let [entry_function, newer_form, multisig @ ..] = payloads_with(&call);
-        for (what, payload) in [entry_function, newer_form] {
-            // No function fits, so that the call fails, but it is executed.
+        for (case, payload) in [entry_function, newer_form] {
+            // No function fits, so the call fails, but it is executed.
             let committed = api.commit_signed(&sign(sequence_number, payload)).await;
-            assert_eq!(committed["success"], false, "{what}: {committed}");
+            assert_eq!(committed["success"], false, "{case}: {committed}");
             sequence_number += 1;
         }
-        for (what, payload) in multisig {
-            let answer = api.client.submit_bcs(&sign(sequence_number, payload)).await;
-            refused(&answer, (400, "vm_error"), what);
+        for (case, payload) in multisig {
+            let response = api.client.submit_bcs(&sign(sequence_number, payload)).await;
+            assert_error(&response, (400, "vm_error"), case);
         }
     }
     for (call, words) in [
@@ -225,40 +225,44 @@ async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
             "the call has 33 type arguments",
         ),
     ] {
-        for (what, payload) in payloads_with(&call) {
+        for (case, payload) in payloads_with(&call) {
             let signed = sign(sequence_number, payload);
-            let answer = api.client.submit_bcs(&signed).await;
-            refused(&answer, (400, "invalid_input"), what);
-            let message = answer.text();
+            let response = api.client.submit_bcs(&signed).await;
+            assert_error(&response, (400, "invalid_input"), case);
+            let message = response.text();
             assert!(
                 message.contains(words) && message.contains(bound),
-                "{what}: {message}"
+                "{case}: {message}"
             );
             let media_type = api.client.signed_transaction_type();
             let headers = [("content-type", &media_type[..])];
             let body = bcs::to_bytes(&[signed.clone()].as_slice()).unwrap();
-            let answer = api
+            let response = api
                 .client
                 .send("POST", "/v1/transactions/batch", &headers, Some(&body))
                 .await;
-            refused(&answer, (400, "invalid_input"), what);
+            assert_error(&response, (400, "invalid_input"), case);
             let hash = signed.hash(api.chain.vendor());
             let lookup = api
                 .client
                 .get(&format!("/v1/transactions/by_hash/{hash}"))
                 .await;
-            refused(&lookup, (404, "transaction_not_found"), what);
+            assert_error(&lookup, (404, "transaction_not_found"), case);
         }
         let headers = [("content-type", "application/x.node.view_function+bcs")];
         let body = bcs::to_bytes(&call).unwrap();
-        let answer = api
+        let response = api
             .client
             .send("POST", "/v1/view", &headers, Some(&body))
             .await;
-        refused(&answer, (400, "invalid_input"), "a view");
-        assert!(answer.text().contains(words), "a view: {}", answer.text());
+        assert_error(&response, (400, "invalid_input"), "a view");
+        assert!(
+            response.text().contains(words),
+            "a view: {}",
+            response.text()
+        );
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -276,10 +280,10 @@ async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
             json!(vec!["u8"; TYPE_ARGUMENTS_MAX + 1]),
         ),
     ] {
-        let answer = api.client.submit_json(&body).await;
-        refused(&answer, (400, "invalid_input"), "a submission");
+        let response = api.client.submit_json(&body).await;
+        assert_error(&response, (400, "invalid_input"), "a submission");
     }
-    // The first ones fit the function.
+    // This call fits its function.
     let coin = "0x1::node_coin::NodeCoin";
     let view = json!({
         "function": "0x1::coin::balance",
@@ -300,16 +304,16 @@ async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
             json!(vec![coin; TYPE_ARGUMENTS_MAX + 1]),
         ),
     ] {
-        refused(&post(&call).await, (400, "invalid_input"), "a view");
+        assert_error(&post(&call).await, (400, "invalid_input"), "a view");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn replacing_a_pending_transaction() {
+async fn names_the_replacement_of_a_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
-    // A gap before it keeps it pending.
+    // Stays pending, because its predecessor is missing.
     let parked = Transfer::new(0, 5);
     let first = parked.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&first).await.status, 202);
@@ -322,15 +326,15 @@ async fn replacing_a_pending_transaction() {
     let vendor = api.chain.vendor();
     for route in ["by_hash", "wait_by_hash"] {
         let path = format!("/v1/transactions/{route}/{}", first.hash(vendor));
-        let answer = api.client.get(&path).await;
-        refused(&answer, (404, "transaction_not_found"), route);
+        let response = api.client.get(&path).await;
+        assert_error(&response, (404, "transaction_not_found"), route);
         let expected = format!(
             "Transaction not found by Transaction hash({}): replaced by {}",
             first.hash(vendor),
             second.hash(vendor)
         );
-        assert_eq!(answer.json()["message"], expected);
+        assert_eq!(response.json()["message"], expected);
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

@@ -1,7 +1,8 @@
 //! Summaries of an account's transactions.
 
 use crate::kit::{
-    Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
+    Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers, ok_bcs,
+    ok_json,
 };
 use actix_web::rt;
 use ledger_crypto::HashValue;
@@ -33,7 +34,9 @@ impl IndexedSummary {
             "version": version.to_string(),
             "transaction_hash": hash.to_string(),
             "replay_protector": match replay_protector {
-                ReplayProtector::Nonce(nonce) => json!({ "type": "nonce", "nonce": nonce.to_string() }),
+                ReplayProtector::Nonce(nonce) => {
+                    json!({ "type": "nonce", "nonce": nonce.to_string() })
+                }
                 ReplayProtector::SequenceNumber(number) => {
                     json!({ "type": "sequence_number", "sequence_number": number.to_string() })
                 }
@@ -42,7 +45,7 @@ impl IndexedSummary {
     }
 }
 
-/// What the summary of a committed transaction must be.
+/// Returns the expected summary of a committed transaction.
 pub fn summary(committed: &Value) -> Value {
     let replay_protector = match committed.get("replay_protection_nonce") {
         Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
@@ -68,18 +71,18 @@ fn path(from: usize, query: &str) -> String {
 }
 
 async fn list(api: &TestApi, query: &str) -> Vec<Value> {
-    let answer = api.client.get(&path(0, query)).await;
-    assert!(!answer.headers.contains_key("x-node-cursor"));
-    let in_json = good(&answer).as_array().unwrap().clone();
+    let response = api.client.get(&path(0, query)).await;
+    assert!(!response.headers.contains_key("x-node-cursor"));
+    let in_json = ok_json(&response).as_array().unwrap().clone();
     let in_bcs = api.client.get_bcs(&path(0, query)).await;
-    let in_bcs: Vec<IndexedSummary> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let in_bcs: Vec<IndexedSummary> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
     let in_bcs: Vec<_> = in_bcs.iter().map(IndexedSummary::json).collect();
-    assert_eq!(in_json, in_bcs, "both forms say the same");
+    assert_eq!(in_json, in_bcs, "both formats agree");
     in_json
 }
 
 #[actix_web::test]
-async fn pages_by_version() {
+async fn returns_pages_by_version() {
     let api = TestApi::start(Settings::default()).await;
     let mut all = Vec::new();
     for number in 0..8 {
@@ -121,21 +124,21 @@ async fn pages_by_version() {
         assert_eq!(list(&api, &query).await, expected, "{query}");
     }
     for query in ["", "?start_version=0", "?end_version=9"] {
-        let nobody = format!("/v1/accounts/dead/transaction_summaries{query}");
-        assert_eq!(good(&api.client.get(&nobody).await), json!([]));
-        assert_eq!(good_bcs(&api.client.get_bcs(&nobody).await), [0]);
+        let unknown = format!("/v1/accounts/dead/transaction_summaries{query}");
+        assert_eq!(ok_json(&api.client.get(&unknown).await), json!([]));
+        assert_eq!(ok_bcs(&api.client.get_bcs(&unknown).await), [0]);
     }
     api.stop().await;
 }
 
-/// A transfer of the first account that a nonce protects.
+/// Returns an orderless transfer of the first account.
 fn orderless(api: &TestApi, nonce: u64) -> SignedTransaction {
     let transfer = Transfer::orderless(0);
     transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
 }
 
 #[actix_web::test]
-async fn orderless_ones_stand_among_the_others_and_only_here() {
+async fn lists_orderless_transactions_in_summaries_only() {
     let api = TestApi::start(Settings::default()).await;
     let (mut all, mut sequential) = (Vec::new(), Vec::new());
     for nonce in (0..9).rev() {
@@ -166,14 +169,17 @@ async fn orderless_ones_stand_among_the_others_and_only_here() {
         assert_eq!(list(&api, &from).await, span, "{from}");
     }
     let listed = format!("/v1/accounts/{}/transactions", Transfer::new(0, 0).sender());
-    assert_eq!(good(&api.client.get(&listed).await), json!(sequential));
+    assert_eq!(ok_json(&api.client.get(&listed).await), json!(sequential));
     let from = format!("{listed}?start=1");
-    assert_eq!(good(&api.client.get(&from).await), json!(sequential[1..]));
+    assert_eq!(
+        ok_json(&api.client.get(&from).await),
+        json!(sequential[1..])
+    );
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_page_has_a_hundred_at_the_most() {
+async fn limits_a_page_to_100_summaries() {
     let api = TestApi::start(Settings::default()).await;
     let mut all = Vec::new();
     for number in 0..103 {
@@ -186,7 +192,7 @@ async fn a_page_has_a_hundred_at_the_most() {
 }
 
 #[actix_web::test]
-async fn bad_bounds() {
+async fn rejects_malformed_bounds() {
     let api = TestApi::start(Settings::default()).await;
     let (input, syntax) = ((400, "invalid_input"), (400, "web_framework_error"));
     for (query, expected) in [
@@ -198,21 +204,21 @@ async fn bad_bounds() {
         ("?end_version=18446744073709551616", syntax),
         ("?end_version=1&end_version=1", syntax),
     ] {
-        refused(&api.client.get(&path(0, query)).await, expected, query);
+        assert_error(&api.client.get(&path(0, query)).await, expected, query);
     }
-    let nobody = api
+    let unknown = api
         .client
         .get("/v1/accounts/0xg/transaction_summaries")
         .await;
-    refused(&nobody, syntax, "no address");
-    still_works(&api).await;
+    assert_error(&unknown, syntax, "not an address");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// Pages follow each other without a gap or a repetition while blocks are committed, and each is of
-/// the moment that its headers name.
+/// Reads pages without a gap or a repetition while blocks are committed. Each page belongs to the
+/// version of its headers.
 #[actix_web::test]
-async fn pages_beside_commits() {
+async fn returns_consistent_pages_during_commits() {
     const TRANSFERS: u64 = 40;
     let api = TestApi::start(Settings::default()).await;
     let (client, chain) = (api.client.clone(), api.chain.clone());
@@ -239,7 +245,7 @@ async fn pages_beside_commits() {
             .get(&path(0, &format!("?start_version={start}&limit=3")))
             .await;
         let newest = ledger_headers(&page, "node")[1];
-        let page = good(&page).as_array().unwrap().clone();
+        let page = ok_json(&page).as_array().unwrap().clone();
         assert!(
             page.iter()
                 .all(|one| (start..=newest).contains(&version(one)))
@@ -250,42 +256,5 @@ async fn pages_beside_commits() {
         paged.extend(page);
     }
     assert_eq!(paged, writer.await.unwrap());
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn bounds_below_the_window_are_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    let mut number = 0;
-    // Each block brings the pruner to work; the headers tell when the first versions have left.
-    let oldest = loop {
-        api.commit(&Transfer::new(0, number)).await;
-        number += 1;
-        let oldest = ledger_headers(&api.client.get("/v1").await, "node")[2];
-        if oldest > 3 {
-            break oldest;
-        }
-        assert!(number < 100, "nothing is pruned");
-    };
-    for query in [
-        "?start_version=0".to_owned(),
-        "?end_version=0".to_owned(),
-        format!("?start_version={}", oldest - 1),
-        format!("?end_version={}", oldest - 1),
-        format!("?start_version=1&end_version={oldest}"),
-    ] {
-        let answer = api.client.get(&path(0, &query)).await;
-        refused(&answer, (410, "version_pruned"), &query);
-        assert!(ledger_headers(&answer, "node")[2] >= oldest);
-    }
-    // The window may have gone on, but not beyond the newest block.
-    let newest = ledger_headers(&api.client.get("/v1").await, "node")[1];
-    let kept = good(&api.client.get(&path(0, "")).await);
-    let last = kept.as_array().unwrap().last().unwrap();
-    let bounds = format!("?start_version={}&end_version={newest}", version(last));
-    assert_eq!(
-        good(&api.client.get(&path(0, &bounds)).await),
-        json!([last])
-    );
     api.stop().await;
 }

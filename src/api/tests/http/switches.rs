@@ -1,6 +1,8 @@
-//! Parts of the interface that the operator turned off.
+//! Parts of the interface that the operator has turned off.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use ledger_api::{ApiConfig, SwitchChange, SwitchSettings};
 use serde_json::{Value, json};
 
@@ -16,24 +18,24 @@ async fn with_switches(switches: SwitchSettings) -> TestApi {
     TestApi::start(Settings { api, ..settings }).await
 }
 
-/// The answer says that this setting turned it off.
-fn off(answer: &RawResponse, setting: &str, what: &str) {
-    refused(answer, (403, "api_disabled"), what);
+/// Asserts that the response names this setting as the reason.
+fn assert_disabled(response: &RawResponse, setting: &str, case: &str) {
+    assert_error(response, (403, "api_disabled"), case);
     let body = json!({
         "message": format!("disabled on this node: {setting} is false"),
         "error_code": "api_disabled",
     });
-    assert_eq!(answer.json(), body, "{what}");
+    assert_eq!(response.json(), body, "{case}");
 }
 
-/// A transfer in JSON without a signature, as `encode_submission` takes it.
+/// Returns a transfer in JSON without a signature, as `encode_submission` takes it.
 fn unsigned(api: &TestApi) -> Value {
     let mut body = Transfer::new(0, 0).json(&api.chain);
     body.as_object_mut().unwrap().remove("signature");
     body
 }
 
-/// A transfer in JSON with a signature of zeros, as `simulate` takes it.
+/// Returns a transfer in JSON with a signature of zeros, as `simulate` takes it.
 fn with_zeros(api: &TestApi) -> Value {
     let mut body = Transfer::new(0, 0).json(&api.chain);
     body["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
@@ -41,7 +43,7 @@ fn with_zeros(api: &TestApi) -> Value {
 }
 
 #[actix_web::test]
-async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
+async fn disables_each_kind_of_request_by_its_own_setting() {
     let on = SwitchSettings::default();
     let rows = [
         (
@@ -69,7 +71,7 @@ async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
             vec!["transactions/encode_submission"],
         ),
     ];
-    for (switches, setting, closed) in rows {
+    for (switches, setting, disabled) in rows {
         let api = with_switches(switches).await;
         let bodies = [
             ("transactions", Transfer::new(0, 0).json(&api.chain), 202),
@@ -83,35 +85,35 @@ async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
         ];
         for (path, body, status) in bodies {
             let url = format!("/v1/{path}");
-            let answer = api.client.post_json(&url, &body, JSON).await;
-            if closed.contains(&path) {
-                off(&answer, setting, path);
-                // Told before the body is read: this one has no length, no type and no end.
+            let response = api.client.post_json(&url, &body, JSON).await;
+            if disabled.contains(&path) {
+                assert_disabled(&response, setting, path);
+                // The switch is checked before the body, which this request lacks.
                 let headless = api.client.send("POST", &url, &[], None).await;
-                off(&headless, setting, path);
+                assert_disabled(&headless, setting, path);
             } else {
                 assert_eq!(
-                    answer.status,
+                    response.status,
                     status,
                     "{setting}, {path}: {}",
-                    answer.text()
+                    response.text()
                 );
             }
         }
-        good(&api.client.get("/v1").await);
+        ok_json(&api.client.get("/v1").await);
         api.stop().await;
     }
 }
 
 #[actix_web::test]
-async fn without_json_there_are_still_errors_in_json_and_the_health_of_the_node() {
+async fn serves_errors_and_health_in_json_without_json_output() {
     let api = with_switches(SwitchSettings {
         json_output_enabled: false,
         ..SwitchSettings::default()
     })
     .await;
     let setting = "api.json_output_enabled";
-    let asked = [
+    let paths = [
         "/v1",
         "/v1/",
         "/v1/estimate_gas_price",
@@ -121,58 +123,58 @@ async fn without_json_there_are_still_errors_in_json_and_the_health_of_the_node(
         "/v1/accounts/0x1/modules",
         "/v1/blocks/by_height/0",
     ];
-    for path in asked {
-        off(&api.client.get(path).await, setting, path);
-        good_bcs(&api.client.get_bcs(path).await);
+    for path in paths {
+        assert_disabled(&api.client.get(path).await, setting, path);
+        ok_bcs(&api.client.get_bcs(path).await);
     }
     let missing = api.client.get_bcs("/v1/blocks/by_height/9").await;
-    refused(
+    assert_error(
         &missing,
         (404, "block_not_found"),
         "an error, always in JSON",
     );
     let submission = Transfer::new(0, 0).json(&api.chain);
-    let answer = api
+    let response = api
         .client
         .post_json("/v1/transactions", &submission, JSON)
         .await;
-    off(&answer, setting, "the answer would be JSON");
-    // What is sent may be JSON all the same.
-    let answer = api
+    assert_disabled(&response, setting, "the response would be JSON");
+    // The request may still be JSON.
+    let response = api
         .client
         .post_json("/v1/transactions", &submission, BCS)
         .await;
-    assert_eq!((answer.status, &answer.body[..]), (202, &b""[..]));
+    assert_eq!((response.status, &response.body[..]), (202, &b""[..]));
     for path in ["/v1/-/healthy", "/v1/info", "/v1/spec.json"] {
-        let answer = api.client.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        let response = api.client.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn without_bcs_there_is_json() {
+async fn serves_json_without_bcs_output() {
     let api = with_switches(SwitchSettings {
         bcs_output_enabled: false,
         ..SwitchSettings::default()
     })
     .await;
     for path in ["/v1", "/v1/transactions", "/v1/accounts/0x1"] {
-        off(
+        assert_disabled(
             &api.client.get_bcs(path).await,
             "api.bcs_output_enabled",
             path,
         );
-        good(&api.client.get(path).await);
+        ok_json(&api.client.get(path).await);
     }
     assert_eq!(api.client.get_bcs("/v1/-/healthy").await.status, 200);
-    // Submissions come as BCS and are answered in JSON.
-    still_works(&api).await;
+    // A submission in BCS has a response in JSON.
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
+async fn changes_only_the_named_switches_of_a_running_node() {
     let api = TestApi::start(Settings::default()).await;
     let change = |text: &str| serde_json::from_str::<SwitchChange>(text).unwrap();
     assert_eq!(api.state.switches.settings(), SwitchSettings::default());
@@ -186,16 +188,16 @@ async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
     };
     assert_eq!(api.state.switches.settings(), expected);
     let signed = Transfer::new(0, 0).sign(&api.chain);
-    let answer = api.client.submit_bcs(&signed).await;
-    off(&answer, "api.submission_enabled", "turned off");
+    let response = api.client.submit_bcs(&signed).await;
+    assert_disabled(&response, "api.submission_enabled", "turned off");
     api.state
         .switches
         .change(&change(r#"{"submission_enabled": true}"#));
-    still_works(&api).await;
-    off(
+    assert_still_commits(&api).await;
+    assert_disabled(
         &api.client.get_bcs("/v1").await,
         "api.bcs_output_enabled",
-        "stays",
+        "unchanged",
     );
     for wrong in [r#"{"submission": true}"#, r#"{"submission_enabled": 1}"#] {
         assert!(

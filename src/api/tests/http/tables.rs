@@ -1,6 +1,6 @@
-//! Items of tables, with and without types that the table recorded.
+//! Items of tables, with and without recorded types.
 
-use crate::kit::{Settings, TestApi, good, good_bcs, refused, still_works};
+use crate::kit::{Settings, TestApi, assert_error, assert_still_commits, ok_bcs, ok_json};
 use bytes::Bytes;
 use ledger_execution::{build_chain, development_genesis};
 use ledger_framework::modules::table::TableInfo;
@@ -13,7 +13,8 @@ const TYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
 const UNTYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1f);
 const KEY: u64 = 5;
 
-/// A table from u64 to address that recorded its types, and one that did not, with one item each.
+/// Returns a table from u64 to address that recorded its types and one that did not, with one item
+/// each.
 fn tables() -> Vec<(StateKey, Bytes)> {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let tag = build_chain(&genesis)
@@ -58,7 +59,7 @@ fn typed_key() -> Value {
 }
 
 #[actix_web::test]
-async fn an_item_by_the_bytes_of_its_key() {
+async fn reads_an_item_by_the_bytes_of_its_key() {
     let api = start().await;
     let stored = AccountAddress::from_low_u64(0xcafe);
     for (handle, expected) in [
@@ -67,25 +68,25 @@ async fn an_item_by_the_bytes_of_its_key() {
     ] {
         for suffix in ["", "?ledger_version=0"] {
             let path = format!("/v1/tables/{}/raw_item{suffix}", handle.to_long_hex());
-            let shown = api.client.post_json(&path, &raw_key(), JSON).await;
-            assert_eq!(good(&shown), expected, "{path}");
-            let bytes = api.client.post_json(&path, &raw_key(), BCS).await;
-            assert_eq!(good_bcs(&bytes), stored.as_bytes(), "{path}");
+            let in_json = api.client.post_json(&path, &raw_key(), JSON).await;
+            assert_eq!(ok_json(&in_json), expected, "{path}");
+            let in_bcs = api.client.post_json(&path, &raw_key(), BCS).await;
+            assert_eq!(ok_bcs(&in_bcs), stored.as_bytes(), "{path}");
         }
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn an_item_by_the_json_form_of_its_key() {
+async fn reads_an_item_by_the_json_form_of_its_key() {
     let api = start().await;
     for handle in [TYPED, UNTYPED] {
         let path = format!("/v1/tables/{handle}/item");
-        let shown = api.client.post_json(&path, &typed_key(), JSON).await;
-        assert_eq!(good(&shown), "0xcafe");
-        let bytes = api.client.post_json(&path, &typed_key(), BCS).await;
+        let in_json = api.client.post_json(&path, &typed_key(), JSON).await;
+        assert_eq!(ok_json(&in_json), "0xcafe");
+        let in_bcs = api.client.post_json(&path, &typed_key(), BCS).await;
         assert_eq!(
-            good_bcs(&bytes),
+            ok_bcs(&in_bcs),
             AccountAddress::from_low_u64(0xcafe).as_bytes()
         );
     }
@@ -93,25 +94,26 @@ async fn an_item_by_the_json_form_of_its_key() {
 }
 
 #[actix_web::test]
-async fn items_that_are_not_there() {
+async fn names_a_missing_item_and_the_version() {
     let api = start().await;
     let missing = (404, "table_item_not_found");
     let other = json!({ "key_type": "u64", "value_type": "address", "key": "6" });
     let path = format!("/v1/tables/{TYPED}/item");
-    let answer = api.client.post_json(&path, &other, JSON).await;
-    refused(&answer, missing, "another key");
+    let response = api.client.post_json(&path, &other, JSON).await;
+    assert_error(&response, missing, "another key");
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Table Item not found by Table handle(0x7ab1e), Table key(\"6\") and Ledger version(0)"
     );
-    let answer = api
+    let response = api
         .client
         .post_json("/v1/tables/0xdead/raw_item", &raw_key(), JSON)
         .await;
-    refused(&answer, missing, "another table");
+    assert_error(&response, missing, "another table");
     assert_eq!(
-        answer.json()["message"],
-        "Table Item not found by Table handle(0xdead), Table key(0x0500000000000000) and Ledger version(0)"
+        response.json()["message"],
+        "Table Item not found by Table handle(0xdead), Table key(0x0500000000000000) \
+         and Ledger version(0)"
     );
     for route in ["item", "raw_item"] {
         let path = format!("/v1/tables/{TYPED}/{route}?ledger_version=9");
@@ -120,14 +122,14 @@ async fn items_that_are_not_there() {
         } else {
             raw_key()
         };
-        let answer = api.client.post_json(&path, &body, JSON).await;
-        refused(&answer, (404, "version_not_found"), route);
+        let response = api.client.post_json(&path, &body, JSON).await;
+        assert_error(&response, (404, "version_not_found"), route);
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn bodies_that_name_no_item() {
+async fn rejects_bodies_that_name_no_item() {
     let api = start().await;
     let syntax = (400, "web_framework_error");
     let input = (400, "invalid_input");
@@ -157,19 +159,19 @@ async fn bodies_that_name_no_item() {
     ];
     for (route, body, expected) in rows {
         let path = format!("/v1/tables/{TYPED}/{route}");
-        let answer = api.client.post_json(&path, &body, JSON).await;
-        refused(&answer, expected, &body.to_string());
+        let response = api.client.post_json(&path, &body, JSON).await;
+        assert_error(&response, expected, &body.to_string());
     }
-    let answer = api
+    let response = api
         .client
         .post_json("/v1/tables/0xg/raw_item", &raw_key(), JSON)
         .await;
-    refused(&answer, syntax, "no handle");
-    still_works(&api).await;
+    assert_error(&response, syntax, "not a handle");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// What `transaction` shows of its change of an item of `table`.
+/// Returns the change of an item of `table` in a transaction.
 fn change_of(transaction: &Value, table: AccountAddress) -> &Value {
     let handle = table.to_long_hex();
     let changes = transaction["changes"].as_array().unwrap();
@@ -180,16 +182,16 @@ fn change_of(transaction: &Value, table: AccountAddress) -> &Value {
 }
 
 #[actix_web::test]
-async fn a_change_of_an_item_is_decoded_where_the_types_are_known() {
+async fn decodes_a_change_of_an_item_if_the_types_are_known() {
     let api = start().await;
-    let genesis = good(&api.client.get("/v1/transactions/by_version/0").await);
+    let genesis = ok_json(&api.client.get("/v1/transactions/by_version/0").await);
     let hash = genesis["hash"].as_str().unwrap();
-    let by_hash = good(
+    let by_hash = ok_json(
         &api.client
             .get(&format!("/v1/transactions/by_hash/{hash}"))
             .await,
     );
-    let block = good(
+    let block = ok_json(
         &api.client
             .get("/v1/blocks/by_height/0?with_transactions=true")
             .await,

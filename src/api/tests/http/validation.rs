@@ -1,10 +1,11 @@
-//! Every refusal of validation by a request, with its status, `error_code`, `vm_error_code` and words;
-//! and a table that holds each status of the ledger against the test that shows it.
+//! Each rejection by validation, with its status, `error_code`, `vm_error_code` and message, and a
+//! check that each status of the ledger has a test that causes it.
 //!
-//! What the pool refuses is in `validation_pool.rs`, multisig accounts are in `validation_multisig.rs`.
+//! `validation_pool.rs` has the rejections by the mempool, `validation_multisig.rs` those of
+//! multisig accounts.
 
 use crate::{
-    kit::{Refusal, Settings, TestApi, Transfer, now_secs, refused, still_works},
+    kit::{Rejection, Settings, TestApi, Transfer, assert_error, assert_still_commits, now_secs},
     orderless, validation_multisig,
 };
 use ledger_api::submission_json;
@@ -18,21 +19,21 @@ use ledger_types::{
     },
 };
 
-fn refusal(
+fn rejection(
     status: Status,
     words: &'static str,
-    what: &'static str,
+    case: &'static str,
     signed: SignedTransaction,
-) -> Refusal {
-    Refusal {
-        what,
+) -> Rejection {
+    Rejection {
+        case,
         signed,
         status,
         words,
     }
 }
 
-/// The next transaction of the first account, which has one behind it.
+/// Returns the next transfer of the first account, which has committed one.
 fn next() -> Transfer {
     Transfer::new(0, 1)
 }
@@ -44,8 +45,8 @@ fn changed(api: &TestApi, change: impl FnOnce(&mut RawTransaction)) -> SignedTra
     transfer.account().sign(&api.chain, raw)
 }
 
-/// What anybody can see without the ledger: signatures and form.
-fn of_form(api: &TestApi) -> Vec<Refusal> {
+/// Returns the rejections that need no ledger state: signatures and form.
+fn of_form(api: &TestApi) -> Vec<Rejection> {
     use Status as S;
     let good = next().sign(&api.chain);
     let with_signature_of = |raw: &RawTransaction, signature| SignedTransaction {
@@ -56,36 +57,36 @@ fn of_form(api: &TestApi) -> Vec<Refusal> {
         },
     };
     let zeros = with_signature_of(&good.raw, Ed25519Signature([0; 64]));
-    // Too large is told before a wrong signature: its check would cost by the size.
+    // The size is checked before the signature, because the cost of that check grows with the size.
     let mut large = zeros.clone();
     large.raw.payload = TransactionPayload::Script(script(70_000));
     vec![
-        refusal(S::InvalidSignature, "", "a signature of zeros", zeros),
-        refusal(
+        rejection(S::InvalidSignature, "", "a signature of zeros", zeros),
+        rejection(
             S::ExceededMaxTransactionSize,
             "65536",
             "a large transaction",
             large,
         ),
-        refusal(
+        rejection(
             S::MaxGasUnitsExceedsMaxGasUnitsBound,
             "the bound is",
             "more gas than the chain allows",
             changed(api, |raw| raw.max_gas_amount = u64::MAX),
         ),
-        refusal(
+        rejection(
             S::MaxGasUnitsBelowMinTransactionGasUnits,
             "the bound is",
             "less gas than any transaction takes",
             changed(api, |raw| raw.max_gas_amount = 0),
         ),
-        refusal(
+        rejection(
             S::GasUnitPriceBelowMinBound,
             "the bound is 100",
             "a price below the chain's",
             changed(api, |raw| raw.gas_unit_price = 99),
         ),
-        refusal(
+        rejection(
             S::GasUnitPriceAboveMaxBound,
             "the bound is 10000000000",
             "a price above the chain's",
@@ -94,8 +95,8 @@ fn of_form(api: &TestApi) -> Vec<Refusal> {
     ]
 }
 
-/// What needs the ledger.
-fn of_accounts(api: &TestApi) -> Vec<Refusal> {
+/// Returns the rejections that depend on the state of an account or on the chain.
+fn of_accounts(api: &TestApi) -> Vec<Rejection> {
     use Status as S;
     let other = Transfer::new(1, 0);
     let foreign = {
@@ -107,10 +108,10 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
         let transfer = Transfer::new(0, 0);
         transfer.raw(&api.chain, newcomer.address(), transfer.payload(&api.chain))
     });
-    let dear = |raw: &mut RawTransaction| raw.gas_unit_price = 10_000_000_000;
+    let expensive = |raw: &mut RawTransaction| raw.gas_unit_price = 10_000_000_000;
     vec![
-        refusal(S::InvalidAuthKey, "", "another account's key", foreign),
-        refusal(
+        rejection(S::InvalidAuthKey, "", "another account's key", foreign),
+        rejection(
             S::SequenceNumberTooOld,
             "transaction sequence number is 0, current sequence number is 1",
             "a number that was used",
@@ -119,31 +120,31 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
                 raw.max_gas_amount -= 1;
             }),
         ),
-        refusal(
+        rejection(
             S::SequenceNumberTooBig,
             "",
             "a number above the largest",
             changed(api, |raw| raw.sequence_number = 1 << 63),
         ),
-        refusal(
+        rejection(
             S::InsufficientBalanceForTransactionFee,
             "max_gas_amount x gas_unit_price is 1000000000000000",
             "a fee above the balance",
-            changed(api, dear),
+            changed(api, expensive),
         ),
-        refusal(
+        rejection(
             S::InsufficientBalanceForTransactionFee,
             "the account holds 0",
-            "an account that nobody funded",
+            "an account without funds",
             poor,
         ),
-        refusal(
+        rejection(
             S::TransactionExpired,
             "",
             "an expired transaction",
             changed(api, |raw| raw.expiration_timestamp_secs = now_secs() - 10),
         ),
-        refusal(
+        rejection(
             S::BadChainId,
             "the transaction is for chain 9, this is chain 4",
             "another chain's transaction",
@@ -152,7 +153,7 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
     ]
 }
 
-/// The authenticators of the secondary signers.
+/// Returns the authenticators of the secondary signers.
 fn secondary_signers_mut(signed: &mut SignedTransaction) -> &mut Vec<AccountAuthenticator> {
     match &mut signed.authenticator {
         TransactionAuthenticator::MultiAgent {
@@ -165,7 +166,7 @@ fn secondary_signers_mut(signed: &mut SignedTransaction) -> &mut Vec<AccountAuth
     }
 }
 
-/// Exchanges the signatures of two ed25519 signers, who keep their keys.
+/// Swaps the signatures of two Ed25519 signers, but not their keys.
 fn exchange_signatures(signers: &mut [AccountAuthenticator]) {
     let [
         AccountAuthenticator::Ed25519 {
@@ -181,8 +182,8 @@ fn exchange_signatures(signers: &mut [AccountAuthenticator]) {
     std::mem::swap(first, second);
 }
 
-/// Who signs beside the sender.
-fn of_signers(api: &TestApi) -> Vec<Refusal> {
+/// Returns the rejections of secondary signers and fee payers.
+fn of_signers(api: &TestApi) -> Vec<Rejection> {
     use Status as S;
     let (sender, other) = (next().signer(), Transfer::new(1, 0).signer());
     let raw = || next().raw(&api.chain, next().sender(), next().payload(&api.chain));
@@ -201,52 +202,52 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
     };
     let payer = Transfer::new(3, 0).signer();
     vec![
-        refusal(
+        rejection(
             S::InvalidAuthKey,
             "",
             "two secondary signers, exchanged",
             exchanged(None, |signers| signers.swap(0, 1)),
         ),
-        refusal(
+        rejection(
             S::InvalidAuthKey,
             "",
             "two secondary signers, exchanged, and a fee payer",
             exchanged(Some(&payer), |signers| signers.swap(0, 1)),
         ),
-        refusal(
+        rejection(
             S::InvalidSignature,
             "the secondary signer",
             "the signatures of two secondary signers, exchanged",
             exchanged(None, exchange_signatures),
         ),
-        refusal(
+        rejection(
             S::InvalidSignature,
             "the secondary signer",
             "the signatures of two secondary signers, exchanged, and a fee payer",
             exchanged(Some(&payer), exchange_signatures),
         ),
-        refusal(
+        rejection(
             S::SecondaryKeysAddressesCountMismatch,
             "1 secondary signers are named, 0 sign",
-            "a signer who does not sign",
+            "a secondary signer without a signature",
             unnamed,
         ),
-        refusal(
+        rejection(
             S::SignersContainDuplicates,
             "signs more than once",
             "a signer twice",
             twice,
         ),
-        refusal(
+        rejection(
             S::SignersContainDuplicates,
             "signs more than once",
             "the sender twice",
             itself,
         ),
-        refusal(
+        rejection(
             S::FeatureUnderGating,
             "a transaction without a signature is not supported",
-            "a fee payer who does not sign",
+            "a fee payer without a signature",
             sender.sign_together(
                 &api.chain,
                 raw(),
@@ -254,16 +255,16 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
                 Some(&TestSigner::Unsigned(other.address())),
             ),
         ),
-        refusal(
+        rejection(
             S::InvalidSignature,
             "32",
             "more signatures than a transaction may have",
             sender.sign_together(&api.chain, raw(), &many, None),
         ),
-        refusal(
+        rejection(
             S::InsufficientBalanceForTransactionFee,
             "the account holds 0",
-            "a fee payer who has nothing",
+            "a fee payer without funds",
             unpaid,
         ),
     ]
@@ -287,7 +288,8 @@ fn inner(executable: TransactionExecutable) -> TransactionPayload {
     })
 }
 
-/// An authenticator from its BCS form, which begins with the numbers of its variants.
+/// Returns a transaction with an authenticator from its BCS form, which begins with the numbers of
+/// its variants.
 fn of_kind(
     api: &TestApi,
     account_variants: &[u8],
@@ -303,8 +305,8 @@ fn of_kind(
     }
 }
 
-/// What is known by name and not executed.
-fn of_kinds(api: &TestApi) -> Vec<Refusal> {
+/// Returns the rejections of payloads and signatures that are declared but not supported.
+fn of_kinds(api: &TestApi) -> Vec<Rejection> {
     const SINGLE_KEY: u8 = 2;
     const ABSTRACT: u8 = 5;
     let payload = |payload| changed(api, |raw| raw.payload = payload);
@@ -360,51 +362,51 @@ fn of_kinds(api: &TestApi) -> Vec<Refusal> {
             ),
         ),
     ];
-    let row = |(words, signed)| refusal(Status::FeatureUnderGating, words, words, signed);
+    let row = |(words, signed)| rejection(Status::FeatureUnderGating, words, words, signed);
     rows.into_iter().map(row).collect()
 }
 
-/// An api whose first account has one transaction behind it.
-async fn started() -> TestApi {
+/// Starts a node on which the first account has committed one transaction.
+async fn start() -> TestApi {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     api
 }
 
-async fn show_all(api: TestApi, refusals: Vec<Refusal>) {
-    for refusal in refusals {
-        refusal.show(&api).await;
+async fn assert_all_rejected(api: TestApi, rejections: Vec<Rejection>) {
+    for rejection in rejections {
+        rejection.assert_rejected(&api).await;
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn form_and_signatures() {
-    let api = started().await;
-    let refusals = of_form(&api);
-    show_all(api, refusals).await;
+async fn rejects_invalid_forms_and_signatures() {
+    let api = start().await;
+    let rejections = of_form(&api);
+    assert_all_rejected(api, rejections).await;
 }
 
 #[actix_web::test]
-async fn accounts() {
-    let api = started().await;
-    let refusals = of_accounts(&api);
-    show_all(api, refusals).await;
+async fn rejects_transactions_that_do_not_fit_the_account() {
+    let api = start().await;
+    let rejections = of_accounts(&api);
+    assert_all_rejected(api, rejections).await;
 }
 
 #[actix_web::test]
-async fn signers_beside_the_sender() {
-    let api = started().await;
-    let refusals = of_signers(&api);
-    show_all(api, refusals).await;
+async fn rejects_invalid_secondary_signers_and_fee_payers() {
+    let api = start().await;
+    let rejections = of_signers(&api);
+    assert_all_rejected(api, rejections).await;
 }
 
-/// The node knows the first secondary signer and the fee payer from recent blocks, and reads the
-/// second one from the store: each must be held against its own account.
+/// Compares each signer with its own account. The node has the first secondary signer and the fee
+/// payer from recent blocks, and reads the second one from the store.
 #[actix_web::test]
-async fn commits_what_two_secondary_signers_sign_in_their_order() {
-    let api = started().await;
+async fn commits_with_two_secondary_signers_in_their_order() {
+    let api = start().await;
     for account in [1, 3] {
         api.commit(&Transfer::new(account, 0)).await;
     }
@@ -427,41 +429,41 @@ async fn commits_what_two_secondary_signers_sign_in_their_order() {
 }
 
 #[actix_web::test]
-async fn kinds_that_are_known_by_name_only() {
-    let api = started().await;
-    for refusal in of_kinds(&api) {
-        refusal.show(&api).await;
-        // The same in JSON, where its kind has a form there.
+async fn rejects_unsupported_payloads_and_signatures() {
+    let api = start().await;
+    for rejection in of_kinds(&api) {
+        rejection.assert_rejected(&api).await;
+        // The same in JSON if this kind has a JSON form.
         if matches!(
-            refusal.signed.raw.payload,
+            rejection.signed.raw.payload,
             TransactionPayload::EntryFunction(_)
         ) {
-            let body = submission_json(&api.chain, &refusal.signed);
-            let answer = api.client.submit_json(&body.parse().unwrap()).await;
-            refused(&answer, (400, "vm_error"), refusal.what);
-            assert_eq!(answer.json()["vm_error_code"], 26, "{}", answer.text());
+            let body = submission_json(&api.chain, &rejection.signed);
+            let response = api.client.submit_json(&body.parse().unwrap()).await;
+            assert_error(&response, (400, "vm_error"), rejection.case);
+            assert_eq!(response.json()["vm_error_code"], 26, "{}", response.text());
         }
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// What no submission is refused with, and why.
+/// Statuses that reject no submission, and the reason.
 const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
     (
         Status::SequenceNumberTooNew,
-        "a submission waits in the pool for the numbers before it; only a block refuses it, and a simulation \
-         tells it (`simulations::what_is_not_simulated`)",
+        "a submission waits in the mempool for its predecessors; only a block and a simulation \
+         reject it (`simulations::rejects_valid_signatures_and_reports_validation_errors`)",
     ),
     (
         Status::UnknownModule,
-        "a call of a module that the framework lacks is in order, and fails when it is executed",
+        "a call of an unknown module passes validation and fails when it is executed",
     ),
 ];
 
-/// A status of the ledger without a row here is one that nobody showed.
+/// Fails if a status has neither a test nor a reason in [`NOT_BY_SUBMISSION`].
 #[actix_web::test]
-async fn each_status_has_a_test_that_shows_it() {
+async fn each_status_has_a_test_that_causes_it() {
     let api = TestApi::start(Settings::default()).await;
     let here = [
         of_form(&api),
@@ -469,16 +471,16 @@ async fn each_status_has_a_test_that_shows_it() {
         of_signers(&api),
         of_kinds(&api),
     ];
-    let mut shown: Vec<_> = here
+    let mut caused: Vec<_> = here
         .iter()
         .flatten()
-        .map(|refusal| refusal.status)
+        .map(|rejection| rejection.status)
         .collect();
-    shown.extend(validation_multisig::SHOWN);
-    shown.extend(orderless::SHOWN);
+    caused.extend(validation_multisig::CAUSED);
+    caused.extend(orderless::CAUSED);
     let missing: Vec<_> = (0..1_000)
         .filter_map(Status::from_code)
-        .filter(|status| !shown.contains(status))
+        .filter(|status| !caused.contains(status))
         .collect();
     assert_eq!(missing, NOT_BY_SUBMISSION.map(|(status, _)| status));
     api.stop().await;

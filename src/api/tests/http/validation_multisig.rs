@@ -1,6 +1,6 @@
-//! Refusals of what is sent as a multisig account, each by a request.
+//! Rejections of transactions of multisig accounts.
 
-use crate::kit::{Refusal, Settings, TestApi, Transfer, good, still_works};
+use crate::kit::{Rejection, Settings, TestApi, Transfer, assert_still_commits, ok_json};
 use ledger_crypto::HashValue;
 use ledger_types::{
     AccountAddress, EntryFunction, ValidationStatus as Status,
@@ -8,8 +8,8 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// The statuses that this file shows.
-pub const SHOWN: [Status; 6] = [
+/// Validation statuses that the tests of this file cause.
+pub const CAUSED: [Status; 6] = [
     Status::AccountNotMultisig,
     Status::NotMultisigOwner,
     Status::MultisigTransactionNotFound,
@@ -22,7 +22,7 @@ pub const SHOWN: [Status; 6] = [
 struct Vault {
     api: TestApi,
     address: AccountAddress,
-    /// How many transactions account 0 sent.
+    /// Number of transactions that account 0 has sent.
     sent: u64,
 }
 
@@ -35,7 +35,7 @@ impl Vault {
             "type_arguments": [],
             "arguments": [creator],
         });
-        let viewed = good(
+        let viewed = ok_json(
             &api.client
                 .post_json("/v1/view", &call, "application/json")
                 .await,
@@ -56,7 +56,7 @@ impl Vault {
         vault
     }
 
-    /// A call of the module by account 0.
+    /// Commits a call of the module by account 0.
     async fn run(&mut self, function: &str, arguments: &[Value]) {
         let function = format!("0x1::multisig_account::{function}");
         let call = Transfer::new(0, self.sent).sign_call(&self.api.chain, &function, arguments);
@@ -65,7 +65,7 @@ impl Vault {
         self.sent += 1;
     }
 
-    /// Account 0 proposes this payload, or its hash.
+    /// Proposes this payload or its hash as account 0.
     async fn propose(&mut self, function: &str, payload: &[u8]) {
         let arguments = [
             json!(self.address.to_string()),
@@ -74,7 +74,7 @@ impl Vault {
         self.run(function, &arguments).await;
     }
 
-    /// What the account stores of a call.
+    /// Returns the form in which the account stores a call.
     fn stored_form(call: &EntryFunction) -> Vec<u8> {
         bcs::to_bytes(&MultisigPayload::EntryFunction(call.clone())).unwrap()
     }
@@ -90,55 +90,57 @@ impl Vault {
         call
     }
 
-    /// Account `from` sends the next transaction of the vault and is refused.
-    async fn is_refused(&self, from: usize, call: Option<EntryFunction>, status: Status) {
+    /// Asserts that the vault's next transaction is rejected if account `from` sends it.
+    async fn assert_rejected(&self, from: usize, call: Option<EntryFunction>, status: Status) {
         let payload = TransactionPayload::Multisig(Multisig {
             multisig_address: self.address,
             payload: call.map(MultisigPayload::EntryFunction),
         });
         let sequence_number = if from == 0 { self.sent } else { 0 };
         let signed = Transfer::new(from, sequence_number).sign_payload(&self.api.chain, payload);
-        let refusal = Refusal {
-            what: status.name(),
+        let rejection = Rejection {
+            case: status.name(),
             signed,
             status,
             words: "",
         };
-        refusal.show(&self.api).await;
+        rejection.assert_rejected(&self.api).await;
     }
 }
 
 #[actix_web::test]
-async fn what_the_owners_did_not_agree_to() {
+async fn rejects_transactions_that_the_owners_have_not_approved() {
     let mut vault = Vault::requiring(2).await;
     let call = vault.transfer(7);
     vault
-        .is_refused(0, None, Status::MultisigTransactionNotFound)
+        .assert_rejected(0, None, Status::MultisigTransactionNotFound)
         .await;
     vault
         .propose("create_transaction", &Vault::stored_form(&call))
         .await;
-    vault.is_refused(2, None, Status::NotMultisigOwner).await;
     vault
-        .is_refused(0, None, Status::MultisigTransactionInsufficientApprovals)
+        .assert_rejected(2, None, Status::NotMultisigOwner)
+        .await;
+    vault
+        .assert_rejected(0, None, Status::MultisigTransactionInsufficientApprovals)
         .await;
     vault.address = AccountAddress::from_low_u64(0xabc);
     vault
-        .is_refused(0, Some(call), Status::AccountNotMultisig)
+        .assert_rejected(0, Some(call), Status::AccountNotMultisig)
         .await;
-    still_works(&vault.api).await;
+    assert_still_commits(&vault.api).await;
     vault.api.stop().await;
 }
 
 #[actix_web::test]
-async fn what_the_owners_did_not_propose() {
+async fn rejects_payloads_that_the_owners_have_not_proposed() {
     let mut vault = Vault::requiring(1).await;
     let (call, other) = (vault.transfer(7), vault.transfer(8));
     vault
         .propose("create_transaction", &Vault::stored_form(&call))
         .await;
     vault
-        .is_refused(
+        .assert_rejected(
             0,
             Some(other),
             Status::MultisigTransactionPayloadDoesNotMatch,
@@ -153,9 +155,9 @@ async fn what_the_owners_did_not_propose() {
         .await;
     for call in [Some(vault.transfer(8)), None] {
         vault
-            .is_refused(0, call, Status::MultisigTransactionPayloadDoesNotMatchHash)
+            .assert_rejected(0, call, Status::MultisigTransactionPayloadDoesNotMatchHash)
             .await;
     }
-    still_works(&vault.api).await;
+    assert_still_commits(&vault.api).await;
     vault.api.stop().await;
 }

@@ -1,12 +1,14 @@
-//! What the pool refuses: updates, and what there is no room for. A number that a block has taken is in
-//! `tests/interface/s7_errors/taken_by_a_block.rs`.
+//! Rejections by the mempool: invalid updates and exhausted capacity.
+//!
+//! `tests/interface/s7_errors/taken_by_a_block.rs` has the rejection of a sequence number that a
+//! block has taken, `tests/interface/s4_1_submit.rs` the one by a mempool without capacity.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits};
 use ledger_actors::{MempoolConfig, NodeConfig};
 use ledger_types::{AccountAddress, SignedTransaction};
 
-/// A node whose pool has these limits.
-async fn with_pool(mempool: MempoolConfig) -> TestApi {
+/// Starts a node with these limits of the mempool.
+async fn start_with(mempool: MempoolConfig) -> TestApi {
     let node = NodeConfig {
         mempool,
         ..NodeConfig::default()
@@ -18,17 +20,17 @@ async fn with_pool(mempool: MempoolConfig) -> TestApi {
     TestApi::start(settings).await
 }
 
-fn says(answer: &RawResponse, words: &str) {
-    let body = answer.json();
+fn assert_message_contains(response: &RawResponse, words: &str) {
+    let body = response.json();
     let message = body["message"].as_str().unwrap();
     assert!(message.contains(words), "{message}");
     assert_eq!(body.get("vm_error_code"), None, "{body}");
 }
 
 #[actix_web::test]
-async fn each_update_that_is_none() {
+async fn rejects_each_invalid_update() {
     let api = TestApi::start(Settings::default()).await;
-    // A gap before it keeps it pending.
+    // Stays pending, because its predecessor is missing.
     let parked = Transfer {
         gas_unit_price: 200,
         ..Transfer::new(0, 5)
@@ -63,25 +65,28 @@ async fn each_update_that_is_none() {
         (cheaper.sign(&api.chain), "with a higher gas price"),
     ];
     for (signed, words) in rows {
-        let answer = api.client.submit_bcs(&signed).await;
-        refused(&answer, (400, "invalid_transaction_update"), words);
-        says(&answer, &format!("Transaction already in mempool {words}"));
+        let response = api.client.submit_bcs(&signed).await;
+        assert_error(&response, (400, "invalid_transaction_update"), words);
+        assert_message_contains(
+            &response,
+            &format!("Transaction already in mempool {words}"),
+        );
     }
     // The pending transaction is accepted again, in the other format too.
     let body = ledger_api::submission_json(&api.chain, &first);
-    let answer = api.client.submit_json(&body.parse().unwrap()).await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
+    let response = api.client.submit_json(&body.parse().unwrap()).await;
+    assert_eq!(response.status, 202, "{}", response.text());
     assert_eq!(
-        answer.json()["hash"],
+        response.json()["hash"],
         first.hash(api.chain.vendor()).to_string()
     );
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn an_account_at_its_cap() {
-    let api = with_pool(MempoolConfig {
+async fn responds_507_if_an_account_reaches_its_capacity() {
+    let api = start_with(MempoolConfig {
         capacity_per_account: 2,
         ..MempoolConfig::default()
     })
@@ -90,61 +95,42 @@ async fn an_account_at_its_cap() {
         let signed = Transfer::new(0, sequence_number).sign(&api.chain);
         assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     }
-    let answer = api
+    let response = api
         .client
         .submit_bcs(&Transfer::new(0, 7).sign(&api.chain))
         .await;
-    refused(&answer, (507, "mempool_is_full"), "a third");
-    says(&answer, "Mempool over capacity for account");
-    says(&answer, "transactions from account: 2, Capacity: 2");
-    still_works(&api).await;
+    assert_error(&response, (507, "mempool_is_full"), "a third");
+    assert_message_contains(&response, "Mempool over capacity for account");
+    assert_message_contains(&response, "transactions from account: 2, Capacity: 2");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_full_pool() {
-    let api = with_pool(MempoolConfig {
-        capacity_transactions: 2,
-        ..MempoolConfig::default()
-    })
-    .await;
-    let submit = |from, sequence_number| {
-        let signed = Transfer::new(from, sequence_number).sign(&api.chain);
-        let client = api.client.clone();
-        async move { client.submit_bcs(&signed).await }
-    };
-    for from in [0, 1] {
-        assert_eq!(submit(from, 5).await.status, 202);
-    }
-    // One that could not run either has to wait outside; one that can takes the place of one that waits.
-    let answer = submit(2, 5).await;
-    refused(&answer, (507, "mempool_is_full"), "a third");
-    says(&answer, "Mempool is full. Mempool size: 2, Capacity: 2");
-    still_works(&api).await;
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn a_pool_without_room_for_the_bytes() {
+async fn responds_507_if_the_mempool_is_full_by_bytes() {
     let signed_bytes = |signed: &SignedTransaction| bcs::to_bytes(signed).unwrap().len();
     let probe = TestApi::start(Settings::default()).await;
-    let one = signed_bytes(&Transfer::new(0, 5).sign(&probe.chain));
+    let transaction_bytes = signed_bytes(&Transfer::new(0, 5).sign(&probe.chain));
     probe.stop().await;
-    let api = with_pool(MempoolConfig {
-        capacity_bytes: 2 * one,
+    let api = start_with(MempoolConfig {
+        capacity_bytes: 2 * transaction_bytes,
         ..MempoolConfig::default()
     })
     .await;
     for (from, status) in [(0, 202), (1, 202), (2, 507)] {
-        let answer = api
+        let response = api
             .client
             .submit_bcs(&Transfer::new(from, 5).sign(&api.chain))
             .await;
-        assert_eq!(answer.status, status, "{}", answer.text());
+        assert_eq!(response.status, status, "{}", response.text());
         if status == 507 {
-            says(
-                &answer,
-                &format!("size: {} bytes, Capacity: {} bytes", 2 * one, 2 * one),
+            assert_message_contains(
+                &response,
+                &format!(
+                    "size: {} bytes, Capacity: {} bytes",
+                    2 * transaction_bytes,
+                    2 * transaction_bytes
+                ),
             );
         }
     }

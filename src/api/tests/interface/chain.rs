@@ -1,6 +1,6 @@
-//! Ledgers to ask about: one with a history of every kind, and one whose first blocks are pruned.
+//! Ledgers for the tests: one with transactions of every kind, and one with pruned blocks.
 
-use crate::kit::{Settings, TestApi, Transfer, good, ledger_headers};
+use crate::kit::{Settings, TestApi, Transfer, ledger_headers, ok_json};
 use ledger_actors::WaitConfig;
 use ledger_types::{AccountAddress, SignedTransaction};
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ pub const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 /// The key of the only record, in BCS.
 pub const RECORD_KEY: &str = "0x046e616d65";
 
-/// A node whose long polls end soon.
-pub async fn impatient() -> TestApi {
+/// Starts a node with a wait timeout of 10 ms.
+pub async fn start_with_short_waits() -> TestApi {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 10,
@@ -21,9 +21,9 @@ pub async fn impatient() -> TestApi {
     TestApi::start(settings).await
 }
 
-/// A node with seven blocks: genesis, three transfers of 7 to `0xb0b` by the first development account,
-/// a registry of the second one with a record, and an orderless transfer of the first. Each block but
-/// genesis has three transactions, so the versions are 0 to 18.
+/// A node with seven blocks: genesis, three transfers of 7 to `0xb0b` by the first development
+/// account, a registry of the second one with a record, and an orderless transfer of the first.
+/// Each block but genesis has three transactions, so the versions are 0 to 18.
 pub struct History {
     pub api: TestApi,
     /// The committed form of the transfers.
@@ -50,8 +50,8 @@ impl History {
         for sequence_number in 0..3 {
             transfers.push(api.commit(&Transfer::new(0, sequence_number)).await);
         }
-        let made = Transfer::new(1, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
-        api.commit_signed(&made).await;
+        let created = Transfer::new(1, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
+        api.commit_signed(&created).await;
         let arguments = [json!("name"), json!("0xab")];
         let set = Transfer::new(1, 1).sign_call(&api.chain, "0x1::registry::set", &arguments);
         let record = api.commit_signed(&set).await;
@@ -61,7 +61,7 @@ impl History {
             "/v1/accounts/{}/resource/0x1::registry::Registry",
             Transfer::new(1, 0).sender()
         );
-        let registry = good(&api.client.get(&registry).await);
+        let registry = ok_json(&api.client.get(&registry).await);
         let table = registry["data"]["records"]["inner"]["handle"]
             .as_str()
             .unwrap();
@@ -74,44 +74,44 @@ impl History {
         }
     }
 
-    /// Who sent the transfers.
+    /// Returns the account that sent the transfers.
     pub fn sender(&self) -> AccountAddress {
         Transfer::new(0, 0).sender()
     }
 
-    /// Who has the registry.
+    /// Returns the account that owns the registry.
     pub fn owner(&self) -> AccountAddress {
         Transfer::new(1, 0).sender()
     }
 
     pub async fn get(&self, path: &str) -> Value {
-        good(&self.api.client.get(path).await)
+        ok_json(&self.api.client.get(path).await)
     }
 }
 
-/// A transfer of 7 to `0xb0b` by a development account that a nonce protects.
+/// Returns an orderless transfer of 7 to `0xb0b` by a development account.
 pub fn orderless(api: &TestApi, from: usize, nonce: u64) -> SignedTransaction {
     let transfer = Transfer::orderless(from);
     transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
 }
 
-/// A transaction that stays pending: one with the number before it is missing.
+/// Returns a transaction that stays pending, because its predecessor is missing.
 pub fn parked(api: &TestApi) -> SignedTransaction {
     Transfer::new(2, 5).sign(&api.chain)
 }
 
-/// A node that keeps six versions, which are two blocks, after nine blocks. Nothing moves any more.
+/// A node with nine blocks that retains six versions, which are two blocks. Its pruner is idle.
 pub struct Pruned {
     pub api: TestApi,
     /// The committed form of the eight transfers of 7 to `0xb0b` by the first development account.
     pub transfers: Vec<Value>,
-    /// The oldest version that is kept, which is the first of its block.
+    /// The oldest retained version, which is the first of its block.
     pub oldest: u64,
     pub oldest_height: u64,
     pub newest: u64,
 }
 
-/// The versions of a block of one transfer.
+/// Number of versions in a block of one transfer.
 const VERSIONS_PER_BLOCK: u64 = 3;
 
 impl Pruned {
@@ -119,18 +119,18 @@ impl Pruned {
         const TRANSFERS: u64 = 8;
         let window = 2 * VERSIONS_PER_BLOCK;
         let api = TestApi::start(Settings::with_window(window)).await;
-        // Of this account and its stream nothing is left in the window: their one number is far below.
-        let once = Transfer {
+        // The only transaction of this sender and the only event of this stream are pruned.
+        let single = Transfer {
             to: AccountAddress::from_low_u64(0xcafe),
             ..Transfer::new(1, 0)
         };
-        api.commit(&once).await;
+        api.commit(&single).await;
         let mut transfers = Vec::new();
         for sequence_number in 0..TRANSFERS {
             transfers.push(api.commit(&Transfer::new(0, sequence_number)).await);
-            // One step ends before the next block begins another, so that none is left for later.
+            // Each pruning step ends before the next block starts another one.
             let newest = (sequence_number + 2) * VERSIONS_PER_BLOCK;
-            until_oldest(&api, (newest + 1).saturating_sub(window)).await;
+            wait_for_oldest(&api, (newest + 1).saturating_sub(window)).await;
         }
         let newest = (TRANSFERS + 1) * VERSIONS_PER_BLOCK;
         Self {
@@ -147,8 +147,8 @@ impl Pruned {
     }
 }
 
-/// Asks until the window begins with this version, or with the first of the block that has it.
-async fn until_oldest(api: &TestApi, version: u64) {
+/// Waits until the window begins at the first version of the block that contains `version`.
+async fn wait_for_oldest(api: &TestApi, version: u64) {
     const TRIES_MAX: u32 = 100_000;
     let expected = match version {
         0 => 0,

@@ -1,4 +1,4 @@
-//! A good request of every route, on a ledger with history: for rules that hold on all of them.
+//! A successful request of every route on a [`History`], for rules that hold on all routes.
 
 use crate::{
     chain::{History, RECORD_KEY, STORE},
@@ -7,7 +7,7 @@ use crate::{
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
-/// What answers in JSON only.
+/// Routes that respond in JSON only.
 pub const JSON_ONLY: [&str; 2] = ["POST /graphql", "POST /transactions/encode_submission"];
 
 /// The routes of [`submissions`].
@@ -18,14 +18,14 @@ pub const SUBMISSIONS: [&str; 4] = [
     "POST /transactions/simulate",
 ];
 
-/// A request that is answered well.
+/// A request with a successful response.
 pub struct Example {
-    /// As in `Row::route`.
+    /// Method and path below `/v1`, as in [`Row::route`](crate::rows::Row::route).
     pub route: &'static str,
     pub path: String,
     /// The JSON body of a `POST`.
     pub body: Option<Value>,
-    /// The status of the answer.
+    /// Status of the response.
     pub status: u16,
 }
 
@@ -50,8 +50,8 @@ impl Example {
         self.route.split_once(' ').unwrap().0
     }
 
-    /// Asks for an answer of this media type.
-    pub async fn ask(&self, history: &History, accept: &str) -> RawResponse {
+    /// Sends the request. `accept` is the media type of the response.
+    pub async fn send(&self, history: &History, accept: &str) -> RawResponse {
         let body = self.body.as_ref().map(|body| body.to_string().into_bytes());
         let mut headers = vec![("accept", accept)];
         if body.is_some() {
@@ -64,7 +64,7 @@ impl Example {
     }
 }
 
-/// The examples that ask, one of each route.
+/// Returns the examples that read, one of each route.
 pub fn reads(history: &History) -> Vec<Example> {
     let get = Example::get;
     let (sender, hash) = (
@@ -186,7 +186,8 @@ fn posted_reads(history: &History) -> [Example; 5] {
     ]
 }
 
-/// The key of the record in the state: an item, its table, the item's key with its length before it.
+/// Returns the key of the record in the state: the variant, the table, and the item's key with its
+/// length.
 fn state_key(history: &History) -> String {
     let table: AccountAddress = history.table.parse().unwrap();
     let key = hex::decode(&RECORD_KEY[2..]).unwrap();
@@ -198,7 +199,7 @@ fn state_key(history: &History) -> String {
     )
 }
 
-/// The examples that bring a transaction, in an order in which each is taken.
+/// Returns the examples with a transaction, in an order in which each is accepted.
 pub fn submissions(history: &History) -> Vec<Example> {
     let chain = &history.api.chain;
     let post = Example::post;
@@ -231,14 +232,14 @@ pub fn submissions(history: &History) -> Vec<Example> {
     ]
 }
 
-/// All of them.
+/// Returns all examples.
 pub fn all(history: &History) -> Vec<Example> {
     let mut examples = reads(history);
     examples.extend(submissions(history));
     examples
 }
 
-/// Those that have a body.
+/// Returns the examples with a body.
 pub fn posts(history: &History) -> Vec<Example> {
     let all = all(history).into_iter();
     all.filter(|example| example.body.is_some()).collect()

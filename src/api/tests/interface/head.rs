@@ -10,7 +10,7 @@ use ledger_api::declared_responses;
 use std::{collections::BTreeSet, time::Duration};
 use tokio::time::timeout;
 
-/// A response to a request whose connection ends with it.
+/// A response that ends its connection.
 #[derive(PartialEq, Eq, Debug)]
 struct Response {
     status_line: String,

@@ -1,7 +1,8 @@
-//! The interface document rule by rule, over HTTP against nodes of their own: a module for each of its
-//! sections, a test for each rule, and `table`, which holds `tests/interface.md` against both.
+//! The rules of the interface document over HTTP: a module for each section and a test for each
+//! rule. The module `table` compares `tests/interface.md` with the declared responses and with
+//! these tests.
 //!
-//! What a rule needs beyond one question, such as races and restarts, is in `tests/http`.
+//! `tests/http` has the tests that need more than a few requests, such as races and restarts.
 
 mod chain;
 mod examples;
@@ -15,7 +16,7 @@ mod head;
 mod kit;
 mod rows;
 
-mod s1_what_the_service_does;
+mod s1_service;
 mod s2_10_headers;
 mod s2_1_scalar_types;
 mod s2_2_payloads;

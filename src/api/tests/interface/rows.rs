@@ -1,13 +1,13 @@
-//! Rows of `tests/interface.md`: what a route answers with. A test that causes one says so by [`row`],
-//! which is also what `table` looks for in its source.
+//! Rows of `tests/interface.md`: the declared responses of a route. A test that causes one states
+//! it with [`row`], which `table` searches for in the test's source.
 
-use crate::kit::{RawResponse, TestApi, ledger_headers, refused};
+use crate::kit::{RawResponse, TestApi, assert_error, ledger_headers};
 use serde_json::Value;
 
 /// The `error_code` of a success in the table.
 pub const SUCCESS: &str = "-";
 
-/// The answer to what is not read as its declared type.
+/// Error of a value that cannot be parsed as its declared type.
 pub const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 /// A status and error code of a route.
@@ -20,7 +20,7 @@ pub struct Row {
     pub error_code: &'static str,
 }
 
-/// The row of this route, status and error code.
+/// Returns the row of this route, status and error code.
 pub const fn row(route: &'static str, status: u16, error_code: &'static str) -> Row {
     Row {
         route,
@@ -34,19 +34,19 @@ impl Row {
         self.route.split_once(' ').unwrap().0
     }
 
-    /// Asks by `GET` and holds the answer against the row.
+    /// Sends a `GET` request and asserts that the response is the one of the row.
     pub async fn get(self, api: &TestApi, path: &str) -> RawResponse {
         self.send(api, path, &[], None).await
     }
 
-    /// Posts a JSON body and holds the answer against the row.
+    /// Posts a JSON body and asserts that the response is the one of the row.
     pub async fn post(self, api: &TestApi, path: &str, body: &Value) -> RawResponse {
         let body = serde_json::to_vec(body).unwrap();
         let headers = [("content-type", "application/json")];
         self.send(api, path, &headers, Some(&body)).await
     }
 
-    /// Sends a request of the row's route and holds the answer against the row.
+    /// Sends a request of the row's route and asserts that the response is the one of the row.
     pub async fn send(
         self,
         api: &TestApi,
@@ -54,31 +54,35 @@ impl Row {
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
     ) -> RawResponse {
-        assert!(self.is_asked_by(path), "{path} is no {}", self.route);
-        let answer = api.client.send(self.method(), path, headers, body).await;
-        let shown: String = path.chars().take(100).collect();
-        self.holds(&answer, &shown);
-        answer
+        assert!(
+            self.has_path(path),
+            "{path} is not a path of {}",
+            self.route
+        );
+        let response = api.client.send(self.method(), path, headers, body).await;
+        let label: String = path.chars().take(100).collect();
+        self.assert_matches(&response, &label);
+        response
     }
 
-    /// The answer is the one of the row.
-    pub fn holds(self, answer: &RawResponse, what: &str) {
+    /// Asserts that the response is the one of the row.
+    pub fn assert_matches(self, response: &RawResponse, case: &str) {
         if self.error_code == SUCCESS {
-            assert_eq!(answer.status, self.status, "{what}: {}", answer.text());
-            ledger_headers(answer, "node");
+            assert_eq!(response.status, self.status, "{case}: {}", response.text());
+            ledger_headers(response, "node");
         } else {
-            refused(answer, (self.status, self.error_code), what);
+            assert_error(response, (self.status, self.error_code), case);
             let known = ["message", "error_code", "vm_error_code"];
-            let body = answer.json();
+            let body = response.json();
             assert!(
                 members(&body).iter().all(|name| known.contains(name)),
-                "{what}: {body}"
+                "{case}: {body}"
             );
         }
     }
 
-    /// Whether the path is one of the row's route.
-    fn is_asked_by(self, path: &str) -> bool {
+    /// Returns whether the path belongs to the row's route.
+    fn has_path(self, path: &str) -> bool {
         let pattern = self.route.split_once(' ').unwrap().1;
         let path = path.split('?').next().unwrap();
         let Some(path) = path.strip_prefix("/v1") else {
@@ -94,7 +98,7 @@ impl Row {
     }
 }
 
-/// The names of an object's members, in alphabetical order.
+/// Returns the names of an object's members, in alphabetical order.
 pub fn members(object: &Value) -> Vec<&str> {
     let mut names: Vec<_> = object
         .as_object()
@@ -106,28 +110,28 @@ pub fn members(object: &Value) -> Vec<&str> {
     names
 }
 
-/// A value that the interface writes as text: a number in decimal.
+/// Returns a number that the interface encodes as decimal text.
 pub fn number(value: &Value) -> u64 {
     let text = value.as_str().unwrap_or_else(|| panic!("no text: {value}"));
     assert!(text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
     text.parse().unwrap()
 }
 
-/// The elements of an array.
+/// Returns the elements of an array.
 pub fn elements(value: &Value) -> &Vec<Value> {
     value
         .as_array()
         .unwrap_or_else(|| panic!("no array: {value}"))
 }
 
-/// The body with another value at `pointer`.
+/// Returns the body with another value at `pointer`.
 pub fn changed(body: &Value, pointer: &str, value: Value) -> Value {
     let mut body = body.clone();
     *body.pointer_mut(pointer).unwrap() = value;
     body
 }
 
-/// The body without the member `name` of the object at `pointer`.
+/// Returns the body without the member `name` of the object at `pointer`.
 pub fn without(body: &Value, pointer: &str, name: &str) -> Value {
     let mut body = body.clone();
     let object = body.pointer_mut(pointer).unwrap().as_object_mut().unwrap();

@@ -3,11 +3,11 @@
 use crate::{
     chain::{History, NEWEST, Pruned},
     examples::{self, JSON_ONLY},
-    kit::{Settings, good, ledger_headers},
+    kit::{Settings, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 
-/// Every success of every route has the seven headers, in JSON and in BCS.
+/// Sends a request of every route, in JSON and in BCS.
 #[actix_web::test]
 async fn seven_headers_are_on_every_success() {
     let history = History::start().await;
@@ -16,21 +16,20 @@ async fn seven_headers_are_on_every_success() {
             if accept == "application/x-bcs" && JSON_ONLY.contains(&example.route) {
                 continue;
             }
-            let answer = example.ask(&history, accept).await;
-            row(example.route, 200, "-").holds(&answer, example.route);
+            let response = example.send(&history, accept).await;
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         }
     }
     for example in examples::submissions(&history) {
-        let answer = example.ask(&history, "application/json").await;
-        row(example.route, example.status, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        row(example.route, example.status, "-").assert_matches(&response, example.route);
     }
     history.api.stop().await;
 }
 
-/// They are numbers: the chain, the newest version and its block, epoch and time, and where the window
-/// begins; the same as in the ledger information.
+/// Has the chain, the newest version with its block, epoch and time, and the start of the window.
 #[actix_web::test]
-async fn they_say_what_the_ledger_information_says() {
+async fn headers_equal_the_ledger_information() {
     for (api, newest, oldest) in [
         {
             let history = History::start().await;
@@ -45,8 +44,8 @@ async fn they_say_what_the_ledger_information_says() {
             )
         },
     ] {
-        let answer = api.client.get("/v1").await;
-        let info = good(&answer);
+        let response = api.client.get("/v1").await;
+        let info = ok_json(&response);
         let [
             chain_id,
             version,
@@ -55,7 +54,7 @@ async fn they_say_what_the_ledger_information_says() {
             epoch,
             height,
             oldest_height,
-        ] = ledger_headers(&answer, "node");
+        ] = ledger_headers(&response, "node");
         assert_eq!(info["chain_id"], chain_id);
         for (name, value) in [
             ("ledger_version", version),
@@ -69,7 +68,7 @@ async fn they_say_what_the_ledger_information_says() {
         }
         assert_eq!((chain_id, version, height), (4, newest, newest / 3));
         assert_eq!((oldest_version, oldest_height), oldest);
-        let block = good(
+        let block = ok_json(
             &api.client
                 .get(&format!("/v1/blocks/by_height/{height}"))
                 .await,
@@ -80,10 +79,9 @@ async fn they_say_what_the_ledger_information_says() {
     }
 }
 
-/// An error that was decided at a moment of the ledger has the seven headers of that moment; others, that
-/// were decided without looking at the ledger, have none.
+/// Omits the headers from errors that do not depend on the ledger.
 #[actix_web::test]
-async fn errors_that_the_ledger_decides_have_them() {
+async fn errors_that_depend_on_the_ledger_have_the_headers() {
     let Pruned { api, newest, .. } = Pruned::start().await;
     for path in [
         "/v1/blocks/by_height/99",
@@ -91,17 +89,18 @@ async fn errors_that_the_ledger_decides_have_them() {
         "/v1/accounts/0x1?ledger_version=99",
         "/v1/accounts/0x1?ledger_version=0",
         "/v1/accounts/0x1/resource/0x9::a::B",
+        "/v1/accounts/0x1/module/nothing",
         "/v1/transactions/by_version/99",
         "/v1/-/healthy?duration_secs=0",
     ] {
-        let answer = api.client.get(path).await;
-        assert!(answer.status >= 400, "{path}");
-        assert_eq!(ledger_headers(&answer, "node")[1], newest, "{path}");
+        let response = api.client.get(path).await;
+        assert!(response.status >= 400, "{path}");
+        assert_eq!(ledger_headers(&response, "node")[1], newest, "{path}");
     }
     for path in ["/v1/nothing", "/v1/blocks/by_height/x"] {
-        let answer = api.client.get(path).await;
-        assert!(answer.status >= 400, "{path}");
-        let named = answer
+        let response = api.client.get(path).await;
+        assert!(response.status >= 400, "{path}");
+        let named = response
             .headers
             .keys()
             .filter(|name| name.starts_with("x-node"));
@@ -110,14 +109,14 @@ async fn errors_that_the_ledger_decides_have_them() {
     api.stop().await;
 }
 
-/// The gas used is on the answers of calls that use gas, and on no other.
+/// Omits the header from other responses.
 #[actix_web::test]
-async fn the_gas_used_is_on_calls_that_use_gas() {
+async fn calls_that_use_gas_have_a_header_with_it() {
     const USE_GAS: [&str; 2] = ["POST /view", "POST /transactions/simulate"];
     let history = History::start().await;
     for example in examples::all(&history) {
-        let answer = example.ask(&history, "application/json").await;
-        let gas_used = answer.headers.get("x-node-gas-used");
+        let response = example.send(&history, "application/json").await;
+        let gas_used = response.headers.get("x-node-gas-used");
         assert_eq!(
             gas_used.is_some(),
             USE_GAS.contains(&example.route),
@@ -131,15 +130,15 @@ async fn the_gas_used_is_on_calls_that_use_gas() {
     history.api.stop().await;
 }
 
-/// The cursor is where a page is not complete, and is the `start` of the next one; there is none on
-/// complete pages, on other routes and on errors.
+/// Sends a cursor with an incomplete page only, not with a complete page, another route or an
+/// error.
 #[actix_web::test]
 async fn the_cursor_is_the_start_of_the_next_page() {
     let history = History::start().await;
     for example in examples::all(&history) {
-        let answer = example.ask(&history, "application/json").await;
+        let response = example.send(&history, "application/json").await;
         assert!(
-            !answer.headers.contains_key("x-node-cursor"),
+            !response.headers.contains_key("x-node-cursor"),
             "{}",
             example.route
         );
@@ -148,29 +147,29 @@ async fn the_cursor_is_the_start_of_the_next_page() {
     let all = history.get(path).await;
     let all = elements(&all);
     let first = history.api.client.get(&format!("{path}?limit=3")).await;
-    assert_eq!(elements(&good(&first)), &all[..3]);
+    assert_eq!(elements(&ok_json(&first)), &all[..3]);
     let cursor = &first.headers["x-node-cursor"];
     let rest = history.get(&format!("{path}?start={cursor}")).await;
     assert_eq!(elements(&rest), &all[3..]);
-    let refused = history
+    let rejected = history
         .api
         .client
         .get(&format!("{path}?limit=3&ledger_version=99"))
         .await;
-    assert!(!refused.headers.contains_key("x-node-cursor"));
+    assert!(!rejected.headers.contains_key("x-node-cursor"));
     history.api.stop().await;
 }
 
-/// The vendor's word stands in the place of NODE in every name.
+/// Replaces NODE by the vendor word in every name.
 #[actix_web::test]
-async fn the_vendors_word_stands_in_the_names() {
+async fn header_names_have_the_vendor_word() {
     let history = crate::kit::TestApi::start(Settings {
         vendor: "APTOS".parse().unwrap(),
         ..Settings::default()
     })
     .await;
-    let answer = history.client.get("/v1").await;
-    assert_eq!(ledger_headers(&answer, "aptos")[0], 4);
-    assert!(!answer.headers.contains_key("x-node-chain-id"));
+    let response = history.client.get("/v1").await;
+    assert_eq!(ledger_headers(&response, "aptos")[0], 4);
+    assert!(!response.headers.contains_key("x-node-chain-id"));
     history.stop().await;
 }

@@ -2,13 +2,13 @@
 
 use crate::{
     chain::{History, RECORD_KEY},
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::{SYNTAX, changed, number, row},
 };
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
-/// An address in a path is short or long, with or without `0x`, and names the same account.
+/// Accepts a short or a long address in a path, with or without `0x`.
 #[actix_web::test]
 async fn an_address_in_a_path_may_be_stripped_and_lack_its_prefix() {
     let history = History::start().await;
@@ -23,7 +23,7 @@ async fn an_address_in_a_path_may_be_stripped_and_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// What is no hexadecimal text of 1 to 64 digits is no address.
+/// Rejects other text than 1 to 64 hexadecimal digits as an address.
 #[actix_web::test]
 async fn an_address_has_at_most_64_hexadecimal_digits() {
     let api = TestApi::start(Settings::default()).await;
@@ -36,7 +36,6 @@ async fn an_address_has_at_most_64_hexadecimal_digits() {
     api.stop().await;
 }
 
-/// Answers strip the leading zeros of addresses.
 #[actix_web::test]
 async fn addresses_are_shown_without_leading_zeros() {
     let history = History::start().await;
@@ -50,7 +49,7 @@ async fn addresses_are_shown_without_leading_zeros() {
     history.api.stop().await;
 }
 
-/// A U64 is text of decimal digits in every record, never a JSON number.
+/// Shows a U64 as decimal text in every record, never as a JSON number.
 #[actix_web::test]
 async fn a_u64_is_shown_as_decimal_text() {
     let history = History::start().await;
@@ -88,7 +87,7 @@ async fn a_u64_is_shown_as_decimal_text() {
     history.api.stop().await;
 }
 
-/// A U64 that is sent in a body is text too; a JSON number is refused.
+/// Rejects a JSON number as a U64 in a body.
 #[actix_web::test]
 async fn a_u64_is_sent_as_decimal_text() {
     let api = TestApi::start(Settings::default()).await;
@@ -113,14 +112,14 @@ async fn a_u64_is_sent_as_decimal_text() {
             Value::Null,
         ] {
             let body = changed(&good, &format!("/{name}"), wrong);
-            let answer = api.client.submit_json(&body).await;
-            refused(&answer, SYNTAX, &format!("{name}: {}", body[name]));
+            let response = api.client.submit_json(&body).await;
+            assert_error(&response, SYNTAX, &format!("{name}: {}", body[name]));
         }
     }
     api.stop().await;
 }
 
-/// The whole range of 64 bits may be asked for, and nothing beside it.
+/// Accepts the whole range of 64 bits, and nothing else.
 #[actix_web::test]
 async fn a_u64_in_a_path_or_query_has_64_bits() {
     let api = TestApi::start(Settings::default()).await;
@@ -155,7 +154,7 @@ async fn a_u64_in_a_path_or_query_has_64_bits() {
     api.stop().await;
 }
 
-/// Bytes are shown with `0x` and two digits each; leading zeros stay.
+/// Shows bytes with `0x` and two digits each, including leading zeros.
 #[actix_web::test]
 async fn bytes_are_shown_with_two_digits_each() {
     let history = History::start().await;
@@ -176,29 +175,29 @@ async fn bytes_are_shown_with_two_digits_each() {
     history.api.stop().await;
 }
 
-/// Bytes are read with two digits each, and each zero byte counts.
+/// Distinguishes keys that differ in zero bytes, and rejects an odd number of digits.
 #[actix_web::test]
 async fn bytes_are_read_with_two_digits_each() {
     let history = History::start().await;
     let path = format!("/v1/tables/{}/raw_item", history.table);
-    let ask = async |key: &str| {
+    let post = async |key: &str| {
         history
             .api
             .client
             .post_json(&path, &json!({ "key": key }), "*/*")
             .await
     };
-    assert_eq!(ask(RECORD_KEY).await.status, 200);
-    for odd in ["0x046e616d6", "0x0", "0xzz", "0x04 6e616d65", "\u{e9}"] {
-        refused(&ask(odd).await, SYNTAX, odd);
+    assert_eq!(post(RECORD_KEY).await.status, 200);
+    for malformed in ["0x046e616d6", "0x0", "0xzz", "0x04 6e616d65", "\u{e9}"] {
+        assert_error(&post(malformed).await, SYNTAX, malformed);
     }
     for other in ["0x", "0x00046e616d65", "0x046e616d6500"] {
-        refused(&ask(other).await, (404, "table_item_not_found"), other);
+        assert_error(&post(other).await, (404, "table_item_not_found"), other);
     }
     history.api.stop().await;
 }
 
-/// A struct tag is percent-encoded in a path, and white space in it means nothing.
+/// Ignores white space in a struct tag, which is percent-encoded in a path.
 #[actix_web::test]
 async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
     let history = History::start().await;
@@ -221,7 +220,7 @@ async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
     history.api.stop().await;
 }
 
-/// A struct tag names an address, a module and a struct, and its type parameters are joined by commas.
+/// Accepts an address, a module and a struct, with type parameters that commas separate.
 #[actix_web::test]
 async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
     let api = TestApi::start(Settings::default()).await;
@@ -261,11 +260,11 @@ async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
     api.stop().await;
 }
 
-/// Each Move type of the list is a type; what is not of it is none.
+/// Accepts the Move types of the document as key types, and no others.
 #[actix_web::test]
-async fn move_types_are_those_of_the_list() {
+async fn key_types_are_move_types() {
     let api = TestApi::start(Settings::default()).await;
-    let ask = async |key_type: &str, key: &Value| {
+    let post = async |key_type: &str, key: &Value| {
         let body = json!({ "key_type": key_type, "value_type": "u8", "key": key });
         api.client
             .post_json("/v1/tables/0x1/item", &body, "*/*")
@@ -286,22 +285,23 @@ async fn move_types_are_those_of_the_list() {
         ("0x1::string::String", &text),
         ("0x1::option::Option< u64 >", &json!({ "vec": ["7"] })),
     ] {
-        let answer = ask(key_type, key).await;
+        let response = post(key_type, key).await;
         row(
             "POST /tables/{table_handle}/item",
             404,
             "table_item_not_found",
         )
-        .holds(&answer, key_type);
+        .assert_matches(&response, key_type);
     }
     for key_type in ["u65", "int", "vector", "vector<>", "U8", "0x1::string", ""] {
-        let answer = ask(key_type, &text).await;
-        row("POST /tables/{table_handle}/item", 400, "invalid_input").holds(&answer, key_type);
+        let response = post(key_type, &text).await;
+        row("POST /tables/{table_handle}/item", 400, "invalid_input")
+            .assert_matches(&response, key_type);
     }
     api.stop().await;
 }
 
-/// The names in an entry function's id are case-sensitive, its address may be short or long.
+/// Distinguishes the case of names in an entry function's id. Its address may be short or long.
 #[actix_web::test]
 async fn an_entry_function_id_is_case_sensitive() {
     let api = TestApi::start(Settings::default()).await;
@@ -317,7 +317,7 @@ async fn an_entry_function_id_is_case_sensitive() {
         "node_account::transfer",
         "0x1::node_account::transfer::x",
     ] {
-        refused(&submit(function).await, (400, "invalid_input"), function);
+        assert_error(&submit(function).await, (400, "invalid_input"), function);
     }
     let one = AccountAddress::ONE.to_long_hex();
     let accepted = submit(&format!("{one}::node_account::transfer")).await;
@@ -329,8 +329,8 @@ async fn an_entry_function_id_is_case_sensitive() {
     api.stop().await;
 }
 
-/// A transaction's hash is shown as `0x` and 64 lower-case digits, and is asked for in either case, with
-/// or without the prefix.
+/// Shows a transaction's hash as `0x` and 64 lower-case digits. Accepts either case in a request,
+/// with or without the prefix.
 #[actix_web::test]
 async fn a_transaction_hash_has_64_digits() {
     let history = History::start().await;

@@ -1,32 +1,32 @@
-//! docs/reference/rest-contract.md#s2-2: the variants of a payload, told apart by `type`.
+//! docs/reference/rest-contract.md#s2-2: the variants of a payload, which differ in `type`.
 
 use crate::{
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::{SYNTAX, changed, members, row, without},
 };
 use serde_json::{Value, json};
 
-/// An entry function payload is shown with its four members, as they were sent.
+/// Shows an entry function payload with its four members, as they were sent.
 #[actix_web::test]
 async fn an_entry_function_payload_has_four_members() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let body = transfer.json(&api.chain);
     let accepted = api.client.submit_json(&body).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "a transfer");
     let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
     let committed = api.client.wait(&hash).await;
-    for shown in [&accepted.json()["payload"], &committed["payload"]] {
+    for payload in [&accepted.json()["payload"], &committed["payload"]] {
         assert_eq!(
-            members(shown),
+            members(payload),
             ["arguments", "function", "type", "type_arguments"]
         );
-        assert_eq!(shown, &body["payload"]);
+        assert_eq!(payload, &body["payload"]);
     }
     api.stop().await;
 }
 
-/// Every member of an entry function payload is required and of its own type.
+/// Rejects a payload without one of its members or with a member of another type.
 #[actix_web::test]
 async fn each_member_of_an_entry_function_payload_is_required() {
     let api = TestApi::start(Settings::default()).await;
@@ -38,10 +38,10 @@ async fn each_member_of_an_entry_function_payload_is_required() {
         ("arguments", json!({})),
     ] {
         let missing = without(&good, "/payload", name);
-        refused(&api.client.submit_json(&missing).await, SYNTAX, name);
+        assert_error(&api.client.submit_json(&missing).await, SYNTAX, name);
         for wrong in [wrong, Value::Null] {
             let body = changed(&good, &format!("/payload/{name}"), wrong);
-            refused(
+            assert_error(
                 &api.client.submit_json(&body).await,
                 SYNTAX,
                 &body.to_string(),
@@ -51,7 +51,7 @@ async fn each_member_of_an_entry_function_payload_is_required() {
     api.stop().await;
 }
 
-/// The type arguments of the function are named as text.
+/// Accepts the names of types as text.
 #[actix_web::test]
 async fn type_arguments_are_move_types() {
     let api = TestApi::start(Settings::default()).await;
@@ -61,27 +61,27 @@ async fn type_arguments_are_move_types() {
         body["payload"]["type_arguments"] = type_arguments;
         body
     };
-    // The call is understood; only what was signed is another one.
-    let understood = api
+    // The call is valid, but the signature is over another one.
+    let well_formed = api
         .client
         .submit_json(&call(json!(["0x1::node_coin::NodeCoin"])))
         .await;
-    refused(&understood, (400, "vm_error"), "one type");
-    assert_eq!(understood.json()["vm_error_code"], 1);
+    assert_error(&well_formed, (400, "vm_error"), "one type");
+    assert_eq!(well_formed.json()["vm_error_code"], 1);
     for wrong in [json!([]), json!(["u8", "u8"]), json!(["u65"])] {
-        let answer = api.client.submit_json(&call(wrong.clone())).await;
-        refused(&answer, (400, "invalid_input"), &wrong.to_string());
+        let response = api.client.submit_json(&call(wrong.clone())).await;
+        assert_error(&response, (400, "invalid_input"), &wrong.to_string());
     }
-    refused(
+    assert_error(
         &api.client.submit_json(&call(json!([1]))).await,
         SYNTAX,
-        "no text",
+        "not text",
     );
     api.stop().await;
 }
 
-/// An argument may be any JSON value; one that does not fit the function makes no sense, which is not
-/// the same as a body that does not read.
+/// Responds with `invalid_input` to JSON that does not fit the function, unlike to a body that
+/// cannot be parsed.
 #[actix_web::test]
 async fn arguments_are_any_json_and_must_fit_the_function() {
     let api = TestApi::start(Settings::default()).await;
@@ -96,15 +96,15 @@ async fn arguments_are_any_json_and_must_fit_the_function() {
         json!("18446744073709551616"),
     ] {
         let body = changed(&good, "/payload/arguments/1", wrong);
-        let answer = api.client.submit_json(&body).await;
+        let response = api.client.submit_json(&body).await;
         row("POST /transactions", 400, "invalid_input")
-            .holds(&answer, &body["payload"].to_string());
+            .assert_matches(&response, &body["payload"].to_string());
     }
     for wrong in [json!([]), json!(["0xb0b"]), json!(["0xb0b", "7", "7"])] {
         let body = changed(&good, "/payload/arguments", wrong);
-        let answer = api.client.submit_json(&body).await;
+        let response = api.client.submit_json(&body).await;
         row("POST /transactions", 400, "invalid_input")
-            .holds(&answer, &body["payload"].to_string());
+            .assert_matches(&response, &body["payload"].to_string());
     }
     api.stop().await;
 }

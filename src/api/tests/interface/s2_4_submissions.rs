@@ -2,12 +2,12 @@
 
 use crate::{
     chain::orderless,
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::{SYNTAX, changed, row, without},
 };
 use serde_json::{Value, json};
 
-/// Seven members are required; the refusal names the one that is missing.
+/// Names the missing member in the error.
 #[actix_web::test]
 async fn seven_members_are_required() {
     let api = TestApi::start(Settings::default()).await;
@@ -25,16 +25,16 @@ async fn seven_members_are_required() {
             without(&good, "", name),
             changed(&good, &format!("/{name}"), Value::Null),
         ] {
-            let answer = api.client.submit_json(&body).await;
-            row("POST /transactions", 400, "web_framework_error").holds(&answer, name);
+            let response = api.client.submit_json(&body).await;
+            row("POST /transactions", 400, "web_framework_error").assert_matches(&response, name);
         }
-        let answer = api.client.submit_json(&without(&good, "", name)).await;
-        assert!(answer.text().contains(name), "{}", answer.text());
+        let response = api.client.submit_json(&without(&good, "", name)).await;
+        assert!(response.text().contains(name), "{}", response.text());
     }
     api.stop().await;
 }
 
-/// The nonce is optional; a transaction with one is orderless.
+/// Accepts a transaction with a nonce as an orderless one.
 #[actix_web::test]
 async fn the_nonce_is_optional() {
     let api = TestApi::start(Settings::default()).await;
@@ -48,23 +48,23 @@ async fn the_nonce_is_optional() {
         .unwrap();
     assert_eq!(body["replay_protection_nonce"], "7");
     let accepted = api.client.submit_json(&body).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "with a nonce");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "with a nonce");
     assert_eq!(accepted.json()["replay_protection_nonce"], "7");
     for wrong in [json!(7), json!("x"), json!("-1")] {
         let body = changed(&body, "/replay_protection_nonce", wrong);
-        refused(&api.client.submit_json(&body).await, SYNTAX, "no U64");
+        assert_error(&api.client.submit_json(&body).await, SYNTAX, "not a U64");
     }
     api.stop().await;
 }
 
-/// The sender is an address, which may be short or long.
+/// Accepts a short or a long address.
 #[actix_web::test]
 async fn the_sender_is_an_address() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     for wrong in [json!("0xg"), json!(""), json!(1), json!("1".repeat(65))] {
         let body = changed(&good, "/sender", wrong);
-        refused(
+        assert_error(
             &api.client.submit_json(&body).await,
             SYNTAX,
             &body["sender"].to_string(),
@@ -79,7 +79,6 @@ async fn the_sender_is_an_address() {
     api.stop().await;
 }
 
-/// Members that the interface does not name are passed over.
 #[actix_web::test]
 async fn other_members_are_ignored() {
     let api = TestApi::start(Settings::default()).await;

@@ -1,8 +1,8 @@
 //! docs/reference/rest-contract.md#s2-5: a pending transaction.
 
 use crate::{
-    chain::{impatient, orderless, parked},
-    kit::{Transfer, good},
+    chain::{orderless, parked, start_with_short_waits},
+    kit::{Transfer, ok_json},
     rows::{changed, members, row},
 };
 use serde_json::{Value, json};
@@ -19,14 +19,14 @@ const MEMBERS: [&str; 8] = [
     "signature",
 ];
 
-/// The answer to a submission has the members of the body and the hash, and no `type`.
+/// Returns the members of the body and the hash, and no `type`.
 #[actix_web::test]
-async fn the_answer_to_a_submission_has_no_type() {
-    let api = impatient().await;
+async fn the_response_to_a_submission_has_no_type() {
+    let api = start_with_short_waits().await;
     let body = Transfer::new(0, 0).json(&api.chain);
-    let answer = api.client.submit_json(&body).await;
-    row("POST /transactions", 202, "-").holds(&answer, "a transfer");
-    let pending = answer.json();
+    let response = api.client.submit_json(&body).await;
+    row("POST /transactions", 202, "-").assert_matches(&response, "a transfer");
+    let pending = response.json();
     assert_eq!(members(&pending), MEMBERS);
     let signed = Transfer::new(0, 0).sign(&api.chain);
     assert_eq!(pending["hash"], signed.hash(api.chain.vendor()).to_string());
@@ -37,10 +37,10 @@ async fn the_answer_to_a_submission_has_no_type() {
     api.stop().await;
 }
 
-/// By hash and by waiting it has the same members and `type`.
+/// Shows the same members and `type` in a look-up by hash and in a wait.
 #[actix_web::test]
-async fn by_hash_it_has_a_type() {
-    let api = impatient().await;
+async fn a_pending_transaction_has_a_type_by_hash() {
+    let api = start_with_short_waits().await;
     let signed = parked(&api);
     let accepted = api.client.submit_bcs(&signed).await.json();
     let hash = signed.hash(api.chain.vendor());
@@ -48,17 +48,16 @@ async fn by_hash_it_has_a_type() {
     expected["type"] = json!("pending_transaction");
     for route in ["by_hash", "wait_by_hash"] {
         let path = format!("/v1/transactions/{route}/{hash}");
-        assert_eq!(good(&api.client.get(&path).await), expected, "{route}");
+        assert_eq!(ok_json(&api.client.get(&path).await), expected, "{route}");
     }
     api.stop().await;
 }
 
-/// The nonce is there for an orderless transaction, and only for one.
 #[actix_web::test]
-async fn the_nonce_is_shown_where_there_is_one() {
-    let api = impatient().await;
-    let answer = api.client.submit_bcs(&orderless(&api, 0, 9)).await;
-    let pending: Value = answer.json();
+async fn only_an_orderless_transaction_has_a_nonce() {
+    let api = start_with_short_waits().await;
+    let response = api.client.submit_bcs(&orderless(&api, 0, 9)).await;
+    let pending: Value = response.json();
     let mut expected = MEMBERS.to_vec();
     expected.insert(5, "replay_protection_nonce");
     assert_eq!(members(&pending), expected);
@@ -66,13 +65,12 @@ async fn the_nonce_is_shown_where_there_is_one() {
     api.stop().await;
 }
 
-/// Nothing pending stands in a block: it holds what is committed, with `type`.
 #[actix_web::test]
-async fn a_block_holds_committed_variants_with_their_type() {
-    let api = impatient().await;
+async fn a_block_has_only_committed_transactions_with_their_type() {
+    let api = start_with_short_waits().await;
     api.client.submit_bcs(&parked(&api)).await;
     api.commit(&Transfer::new(0, 0)).await;
-    let block = good(
+    let block = ok_json(
         &api.client
             .get("/v1/blocks/by_height/1?with_transactions=true")
             .await,

@@ -14,7 +14,6 @@ const MEMBERS: [&str; 5] = [
     "last_version",
 ];
 
-/// A block has five members, and its transactions only where they are asked for.
 #[actix_web::test]
 async fn a_block_has_five_members_and_transactions_on_request() {
     let history = History::start().await;
@@ -32,9 +31,9 @@ async fn a_block_has_five_members_and_transactions_on_request() {
     history.api.stop().await;
 }
 
-/// Blocks follow each other: heights by one, versions without a gap, times upwards, hashes all different.
+/// Shows consecutive blocks with increasing times and different hashes too.
 #[actix_web::test]
-async fn blocks_follow_each_other() {
+async fn blocks_have_consecutive_heights_and_versions() {
     let history = History::start().await;
     let (mut next_version, mut time, mut hashes) = (0, None, Vec::new());
     for height in 0..=6 {
@@ -54,10 +53,9 @@ async fn blocks_follow_each_other() {
     history.api.stop().await;
 }
 
-/// The transactions stand in the order of their versions, each with its `type`, from the first version
-/// of the block to the last.
+/// Lists the transactions from the first version of the block to the last, each with its `type`.
 #[actix_web::test]
-async fn transactions_stand_in_sequential_order() {
+async fn transactions_are_in_version_order() {
     let history = History::start().await;
     for height in 0..=6 {
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");

@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// An event has five members, and its guid two.
+/// Shows an event with five members, and its guid with two.
 #[actix_web::test]
 async fn an_event_has_five_members() {
     let history = History::start().await;
@@ -28,9 +28,8 @@ async fn an_event_has_five_members() {
     history.api.stop().await;
 }
 
-/// The version is that of the transaction that emitted the event.
 #[actix_web::test]
-async fn the_version_is_the_transactions() {
+async fn an_event_has_the_version_of_its_transaction() {
     let history = History::start().await;
     let events = history
         .get(&format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events"))
@@ -45,7 +44,6 @@ async fn the_version_is_the_transactions() {
     history.api.stop().await;
 }
 
-/// The data has the shape of the event's type.
 #[actix_web::test]
 async fn the_data_has_the_shape_of_the_type() {
     let history = History::start().await;

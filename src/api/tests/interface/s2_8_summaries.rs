@@ -1,4 +1,4 @@
-//! docs/reference/rest-contract.md#s2-8: a transaction in short.
+//! docs/reference/rest-contract.md#s2-8: a transaction summary.
 
 use crate::{
     chain::History,
@@ -11,7 +11,7 @@ async fn summaries(history: &History) -> Vec<Value> {
     elements(&history.get(&path).await).clone()
 }
 
-/// A summary has four members, which say the same as the transaction itself.
+/// Shows a summary with four members, which equal those of the transaction.
 #[actix_web::test]
 async fn a_summary_has_four_members() {
     let history = History::start().await;
@@ -31,8 +31,7 @@ async fn a_summary_has_four_members() {
     history.api.stop().await;
 }
 
-/// What protects against replay is an object with a `type`: a sequence number, or the nonce of an
-/// orderless transaction. Both kinds are among the summaries.
+/// Has a sequence number, or the nonce of an orderless transaction.
 #[actix_web::test]
 async fn the_replay_protector_is_an_object_with_a_type() {
     let history = History::start().await;

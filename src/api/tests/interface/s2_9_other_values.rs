@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, RECORD_KEY},
-    kit::{Settings, TestApi, good},
+    kit::{Settings, TestApi, ok_json},
     rows::members,
 };
 use ledger_execution::{build_chain, development_genesis, genesis::DEVELOPMENT_BALANCE};
@@ -10,7 +10,7 @@ use ledger_framework::modules::table::TableInfo;
 use ledger_types::{AccountAddress, Parameters, StateKey, Vendor};
 use serde_json::json;
 
-/// A balance is a JSON number, the one u64 of a record that is no text.
+/// Differs from every other U64, which is text.
 #[actix_web::test]
 async fn a_balance_is_a_json_number() {
     let history = History::start().await;
@@ -18,16 +18,16 @@ async fn a_balance_is_a_json_number() {
     let balance = history.get(&path).await;
     let spent = DEVELOPMENT_BALANCE - balance.as_u64().unwrap();
     assert!(spent > 0, "{balance}");
-    let answer = history.api.client.get(&path).await;
+    let response = history.api.client.get(&path).await;
     assert!(
-        answer.body.iter().all(u8::is_ascii_digit),
+        response.body.iter().all(u8::is_ascii_digit),
         "{}",
-        answer.text()
+        response.text()
     );
     history.api.stop().await;
 }
 
-/// A raw item of a table that recorded `u8` as the type of its values is a JSON number.
+/// Shows an item as a JSON number if its table recorded `u8` as the type of its values.
 #[actix_web::test]
 async fn a_raw_item_of_type_u8_is_a_number() {
     let table = AccountAddress::from_low_u64(0x7ab1e);
@@ -56,17 +56,16 @@ async fn a_raw_item_of_type_u8_is_a_number() {
         .client
         .post_json(&path, &json!({ "key": "0x01" }), "*/*")
         .await;
-    assert_eq!(good(&item), 200);
+    assert_eq!(ok_json(&item), 200);
     api.stop().await;
 }
 
-/// Any other type of a value has its own JSON form.
 #[actix_web::test]
 async fn a_raw_item_of_a_struct_is_an_object() {
     let history = History::start().await;
     let path = format!("/v1/tables/{}/raw_item", history.table);
     let key = json!({ "key": RECORD_KEY });
-    let item = good(&history.api.client.post_json(&path, &key, "*/*").await);
+    let item = ok_json(&history.api.client.post_json(&path, &key, "*/*").await);
     assert_eq!(members(&item), ["content", "revision", "updated_usecs"]);
     history.api.stop().await;
 }

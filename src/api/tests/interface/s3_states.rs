@@ -1,15 +1,14 @@
-//! docs/reference/rest-contract.md#s3: the states of a transaction and what moves it.
+//! docs/reference/rest-contract.md#s3: the states of a transaction and its transitions.
 
 use crate::{
-    chain::{impatient, parked},
-    kit::{Transfer, good, refused},
+    chain::{parked, start_with_short_waits},
+    kit::{Transfer, assert_error, ok_json},
     rows::row,
 };
 
-/// What was never submitted has no state: nobody finds it.
 #[actix_web::test]
-async fn what_was_not_submitted_is_not_found() {
-    let api = impatient().await;
+async fn an_unsubmitted_transaction_is_not_found() {
+    let api = start_with_short_waits().await;
     let hash = parked(&api).hash(api.chain.vendor());
     row(
         "GET /transactions/by_hash/{txn_hash}",
@@ -21,33 +20,32 @@ async fn what_was_not_submitted_is_not_found() {
     api.stop().await;
 }
 
-/// A request that is valid and accepted makes it pending, and is answered with 202.
+/// Responds with 202 to a valid submission, and shows the transaction as pending.
 #[actix_web::test]
 async fn an_accepted_submission_is_pending() {
-    let api = impatient().await;
+    let api = start_with_short_waits().await;
     let signed = parked(&api);
     let accepted = api.client.submit_bcs(&signed).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "a transfer");
     let path = format!(
         "/v1/transactions/by_hash/{}",
         signed.hash(api.chain.vendor())
     );
-    let found = good(&api.client.get(&path).await);
+    let found = ok_json(&api.client.get(&path).await);
     assert_eq!(found["type"], "pending_transaction");
     assert_eq!(found["hash"], accepted.json()["hash"]);
     api.stop().await;
 }
 
-/// A request that is refused leaves no state behind.
 #[actix_web::test]
-async fn a_refused_submission_has_no_state() {
-    let api = impatient().await;
+async fn a_rejected_submission_has_no_state() {
+    let api = start_with_short_waits().await;
     let wrong = Transfer {
         chain_id: 9,
         ..Transfer::new(0, 0)
     };
     let signed = wrong.sign(&api.chain);
-    refused(
+    assert_error(
         &api.client.submit_bcs(&signed).await,
         (400, "vm_error"),
         "another chain",
@@ -56,7 +54,7 @@ async fn a_refused_submission_has_no_state() {
         "/v1/transactions/by_hash/{}",
         signed.hash(api.chain.vendor())
     );
-    refused(
+    assert_error(
         &api.client.get(&path).await,
         (404, "transaction_not_found"),
         "by hash",
@@ -64,10 +62,10 @@ async fn a_refused_submission_has_no_state() {
     api.stop().await;
 }
 
-/// Once it is committed, waiting for it gives the committed transaction, and it stays committed.
+/// Returns the committed transaction to a wait that begins after the commit too.
 #[actix_web::test]
-async fn a_committed_transaction_is_what_the_wait_ends_with() {
-    let api = impatient().await;
+async fn a_wait_returns_the_committed_transaction() {
+    let api = start_with_short_waits().await;
     let first = Transfer::new(2, 0).sign(&api.chain);
     let later = Transfer::new(2, 1).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&later).await.status, 202);
@@ -75,22 +73,22 @@ async fn a_committed_transaction_is_what_the_wait_ends_with() {
         "/v1/transactions/wait_by_hash/{}",
         later.hash(api.chain.vendor())
     );
-    let waited = good(&api.client.get(&path).await);
+    let waited = ok_json(&api.client.get(&path).await);
     assert_eq!(
         waited["type"], "pending_transaction",
-        "one before it is missing"
+        "its predecessor is missing"
     );
     api.commit_signed(&first).await;
     let committed = api.client.wait(&later.hash(api.chain.vendor())).await;
     assert_eq!(committed["type"], "user_transaction");
-    assert_eq!(good(&api.client.get(&path).await), committed);
+    assert_eq!(ok_json(&api.client.get(&path).await), committed);
     api.stop().await;
 }
 
-/// A transaction whose execution fails is committed too, and says so.
+/// Commits a transaction that fails, with `success` false.
 #[actix_web::test]
 async fn a_failed_transaction_is_committed() {
-    let api = impatient().await;
+    let api = start_with_short_waits().await;
     let too_much = Transfer {
         amount: u64::MAX,
         ..Transfer::new(0, 0)

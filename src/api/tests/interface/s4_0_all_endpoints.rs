@@ -1,4 +1,4 @@
-//! docs/reference/rest-contract.md#s4: what it says of all endpoints.
+//! docs/reference/rest-contract.md#s4: rules of all endpoints.
 
 use crate::{
     chain::History,
@@ -7,7 +7,7 @@ use crate::{
     rows::row,
 };
 
-/// Which have a media type of their own, whatever is asked for.
+/// Routes with a media type of their own, whatever the client accepts.
 const FILES: [(&str, &str); 4] = [
     ("GET /spec", "text/html; charset=utf-8"),
     ("GET /spec.json", "application/json"),
@@ -15,9 +15,9 @@ const FILES: [(&str, &str); 4] = [
     ("GET /spec/{part}", "text/css; charset=utf-8"),
 ];
 
-/// JSON is the content type of the answers; types that the node does not speak are passed over.
+/// Ignores media types that the node does not support.
 #[actix_web::test]
-async fn answers_are_json_unless_bcs_is_asked_for() {
+async fn responses_are_json_by_default() {
     let history = History::start().await;
     for example in examples::reads(&history) {
         let file = FILES.iter().find(|(route, _)| *route == example.route);
@@ -28,85 +28,98 @@ async fn answers_are_json_unless_bcs_is_asked_for() {
             "application/json, application/x-bcs",
             "APPLICATION/JSON; charset=utf-8",
         ] {
-            let answer = example.ask(&history, accept).await;
+            let response = example.send(&history, accept).await;
             let expected = file.map_or("application/json", |(_, media_type)| media_type);
             assert_eq!(
-                answer.headers["content-type"], expected,
+                response.headers["content-type"], expected,
                 "{} {accept}",
                 example.route
             );
-            row(example.route, 200, "-").holds(&answer, example.route);
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         }
     }
     history.api.stop().await;
 }
 
-/// Where the client takes BCS first the answer is BCS, on every route that has one.
+/// Sends a request of every route that supports BCS.
 #[actix_web::test]
-async fn answers_are_bcs_where_it_is_asked_for_first() {
+async fn responses_are_bcs_if_the_client_prefers_it() {
     let history = History::start().await;
     for example in examples::reads(&history) {
         let is_file = FILES.iter().any(|(route, _)| *route == example.route);
         if is_file || JSON_ONLY.contains(&example.route) {
             continue;
         }
-        let in_json = example.ask(&history, "application/json").await;
+        let in_json = example.send(&history, "application/json").await;
         for accept in [
             "application/x-bcs",
             "text/html, application/x-bcs, application/json",
             "Application/X-BCS;q=0.1",
         ] {
-            let answer = example.ask(&history, accept).await;
-            assert_eq!(answer.status, 200, "{}: {}", example.route, answer.text());
+            let response = example.send(&history, accept).await;
             assert_eq!(
-                answer.headers["content-type"], "application/x-bcs",
+                response.status,
+                200,
+                "{}: {}",
+                example.route,
+                response.text()
+            );
+            assert_eq!(
+                response.headers["content-type"], "application/x-bcs",
                 "{}",
                 example.route
             );
             assert_eq!(
-                ledger_headers(&answer, "node"),
+                ledger_headers(&response, "node"),
                 ledger_headers(&in_json, "node"),
                 "{}",
                 example.route
             );
-            assert_ne!(answer.body, in_json.body, "{}", example.route);
+            assert_ne!(response.body, in_json.body, "{}", example.route);
         }
     }
     history.api.stop().await;
 }
 
-/// Query parameters that an endpoint does not have are passed over.
 #[actix_web::test]
 async fn other_query_parameters_are_ignored() {
     let history = History::start().await;
     for mut example in examples::reads(&history) {
-        let expected = example.ask(&history, "application/json").await;
+        let expected = example.send(&history, "application/json").await;
         let mark = if example.path.contains('?') { '&' } else { '?' };
         example.path += &format!("{mark}accountAddress=0x1&other=%FF&ledger_versions=x");
-        let answer = example.ask(&history, "application/json").await;
-        assert_eq!(answer.status, 200, "{}: {}", example.path, answer.text());
-        assert_eq!(answer.body, expected.body, "{}", example.path);
+        let response = example.send(&history, "application/json").await;
+        assert_eq!(
+            response.status,
+            200,
+            "{}: {}",
+            example.path,
+            response.text()
+        );
+        assert_eq!(response.body, expected.body, "{}", example.path);
     }
     history.api.stop().await;
 }
 
-/// A body may come in chunks; its type may have parameters and be written in any case.
+/// Accepts a media type with parameters and in any case.
 #[actix_web::test]
-async fn bodies_may_come_in_chunks() {
+async fn accepts_chunked_bodies() {
     let history = History::start().await;
     for post in examples::posts(&history) {
         let body = post.body.as_ref().unwrap().to_string();
         assert!(body.len() < BODY_BYTES_MAX);
         let (first, second) = body.split_at(body.len() / 2);
         let request = format!(
-            "POST {} HTTP/1.1\r\nhost: node\r\nconnection: close\r\ncontent-type: Application/JSON; \
-             charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n",
+            "POST {} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n\
+                 content-type: Application/JSON; charset=utf-8\r\n\
+                 transfer-encoding: chunked\r\n\r\n\
+                 {:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n",
             post.path,
             first.len(),
             second.len()
         );
-        let answer = history.api.client.raw(request.as_bytes()).await;
-        row(post.route, post.status, "-").holds(&answer, post.route);
+        let response = history.api.client.raw(request.as_bytes()).await;
+        row(post.route, post.status, "-").assert_matches(&response, post.route);
     }
     history.api.stop().await;
 }

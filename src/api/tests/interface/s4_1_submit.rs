@@ -1,9 +1,12 @@
-//! docs/reference/rest-contract.md#s4-1: `POST /transactions`. `tests/http/validation.rs` causes each
-//! rejection of validation, with its `vm_error_code`.
+//! docs/reference/rest-contract.md#s4-1: `POST /transactions`.
+//!
+//! `tests/http/validation.rs` causes each rejection by validation, with its `vm_error_code`.
 
 use crate::{
     chain::{orderless, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers, refused},
+    kit::{
+        Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers, ok_json,
+    },
     rows::{changed, row},
 };
 use ledger_actors::MempoolConfig;
@@ -12,60 +15,57 @@ use serde_json::{Value, json};
 
 const ROUTE: &str = "POST /transactions";
 
-/// A submission in JSON is answered with 202 and the pending transaction.
 #[actix_web::test]
-async fn a_json_submission_is_answered_with_the_pending_transaction() {
+async fn responds_to_a_json_submission_with_the_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
-    let answer = row("POST /transactions", 202, "-")
+    let response = row("POST /transactions", 202, "-")
         .post(&api, "/v1/transactions", &transfer.json(&api.chain))
         .await;
     let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
-    assert_eq!(answer.json()["hash"], hash.to_string());
-    assert_eq!(answer.json().get("type"), None);
+    assert_eq!(response.json()["hash"], hash.to_string());
+    assert_eq!(response.json().get("type"), None);
     api.stop().await;
 }
 
-/// A submission in BCS has a media type of its own; it is answered alike, and with an empty body where the
-/// client takes BCS, as it can tell the hash itself.
+/// Responds with an empty body if the client accepts BCS, because the client can compute the hash.
 #[actix_web::test]
 async fn a_bcs_submission_has_its_own_media_type() {
     let api = TestApi::start(Settings::default()).await;
-    // No block takes it between its two submissions.
+    // Stays pending between its two submissions.
     let signed = parked(&api);
     let body = bcs::to_bytes(&signed).unwrap();
     let media_type = "application/x.node.signed_transaction+bcs";
     let headers = [("content-type", media_type)];
-    let answer = row(ROUTE, 202, "-")
+    let response = row(ROUTE, 202, "-")
         .send(&api, "/v1/transactions", &headers, Some(&body))
         .await;
     assert_eq!(
-        answer.json()["hash"],
+        response.json()["hash"],
         signed.hash(api.chain.vendor()).to_string()
     );
-    // The same again is taken again.
+    // The same transaction is accepted again.
     let headers = [
         ("content-type", media_type),
         ("accept", "application/x-bcs"),
     ];
-    let answer = api
+    let response = api
         .client
         .send("POST", "/v1/transactions", &headers, Some(&body))
         .await;
-    assert_eq!((answer.status, answer.body.len()), (202, 0));
-    ledger_headers(&answer, "node");
+    assert_eq!((response.status, response.body.len()), (202, 0));
+    ledger_headers(&response, "node");
     api.stop().await;
 }
 
-/// The node's helper tells what to sign; with that signature the transaction is taken.
 #[actix_web::test]
-async fn a_client_signs_what_the_helper_encodes() {
+async fn accepts_a_signature_over_the_encoded_message() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let mut body = transfer.json(&api.chain);
     let signature = body.as_object_mut().unwrap().remove("signature").unwrap();
     let path = "/v1/transactions/encode_submission";
-    let message = good(&api.client.post_json(path, &body, "application/json").await);
+    let message = ok_json(&api.client.post_json(path, &body, "application/json").await);
     let message = hex::decode(&message.as_str().unwrap()[2..]).unwrap();
     let raw = transfer.raw(&api.chain, transfer.sender(), transfer.payload(&api.chain));
     assert_eq!(message, raw.signing_message(api.chain.vendor()));
@@ -81,10 +81,9 @@ async fn a_client_signs_what_the_helper_encodes() {
     api.stop().await;
 }
 
-/// A body that does not read is refused, and so is one that reads and makes no sense; neither carries a
-/// `vm_error_code`.
+/// Rejects malformed bodies and bodies with invalid values, without a `vm_error_code`.
 #[actix_web::test]
-async fn bodies_that_are_no_transaction() {
+async fn rejects_bodies_that_are_not_transactions() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     let path = "/v1/transactions";
@@ -94,16 +93,16 @@ async fn bodies_that_are_no_transaction() {
         json!(null),
         changed(&good, "/sender", json!("0xg")),
     ] {
-        let answer = row("POST /transactions", 400, "web_framework_error")
+        let response = row("POST /transactions", 400, "web_framework_error")
             .post(&api, path, &body)
             .await;
-        assert_eq!(answer.json().get("vm_error_code"), None);
+        assert_eq!(response.json().get("vm_error_code"), None);
     }
     let unknown = changed(&good, "/payload/function", json!("0x1::coin::nothing"));
-    let answer = row("POST /transactions", 400, "invalid_input")
+    let response = row("POST /transactions", 400, "invalid_input")
         .post(&api, path, &unknown)
         .await;
-    assert_eq!(answer.json().get("vm_error_code"), None);
+    assert_eq!(response.json().get("vm_error_code"), None);
     let headers = [("content-type", "application/x.node.signed_transaction+bcs")];
     for body in [&b""[..], &[0xff; 100]] {
         row(ROUTE, 400, "invalid_input")
@@ -113,11 +112,11 @@ async fn bodies_that_are_no_transaction() {
     api.stop().await;
 }
 
-/// What validation refuses is `vm_error`, and its `vm_error_code` says why.
+/// Responds with `vm_error` and the reason in `vm_error_code`.
 #[actix_web::test]
-async fn what_validation_refuses_has_a_vm_error_code() {
+async fn a_rejection_by_validation_has_a_vm_error_code() {
     let api = TestApi::start(Settings::default()).await;
-    let dear = Transfer {
+    let underpriced = Transfer {
         gas_unit_price: 99,
         ..Transfer::new(0, 0)
     };
@@ -125,19 +124,19 @@ async fn what_validation_refuses_has_a_vm_error_code() {
         expiration_timestamp_secs: 1,
         ..Transfer::new(0, 0)
     };
-    for (transfer, code) in [(dear, 15), (expired, 6)] {
-        let answer = row("POST /transactions", 400, "vm_error")
+    for (transfer, code) in [(underpriced, 15), (expired, 6)] {
+        let response = row("POST /transactions", 400, "vm_error")
             .post(&api, "/v1/transactions", &transfer.json(&api.chain))
             .await;
-        assert_eq!(answer.json()["vm_error_code"], code);
+        assert_eq!(response.json()["vm_error_code"], code);
     }
     api.stop().await;
 }
 
-/// A pending transaction is replaced neither by another one with its number that pays no more, nor by
-/// itself with another signature; the message names the pending hash.
+/// Replaces a pending transaction neither by another one with its sequence number and no higher
+/// price, nor by itself with another signature. The message names the pending hash.
 #[actix_web::test]
-async fn an_update_that_is_none_is_refused() {
+async fn rejects_an_invalid_update() {
     let api = TestApi::start(Settings::default()).await;
     let first = Transfer::new(2, 5);
     assert_eq!(
@@ -156,17 +155,18 @@ async fn an_update_that_is_none_is_refused() {
     let again: Value = ledger_api::submission_json(&api.chain, &again)
         .parse()
         .unwrap();
-    let answer = row("POST /transactions", 400, "invalid_transaction_update")
+    let response = row("POST /transactions", 400, "invalid_transaction_update")
         .post(&api, "/v1/transactions", &again)
         .await;
     let pending = signed.hash(api.chain.vendor()).to_string();
-    assert!(answer.text().contains(&pending), "{}", answer.text());
+    assert!(response.text().contains(&pending), "{}", response.text());
     api.stop().await;
 }
 
-/// A pool without room is 507, and the message says what is full.
+/// Names the limit in the message. A transaction that can run replaces one that waits for its
+/// predecessor.
 #[actix_web::test]
-async fn a_full_pool_is_507() {
+async fn responds_507_if_the_mempool_is_full() {
     let mut settings = Settings::default();
     settings.node.mempool = MempoolConfig {
         capacity_transactions: 1,
@@ -175,32 +175,34 @@ async fn a_full_pool_is_507() {
     let api = TestApi::start(settings).await;
     let parked = |from| Transfer::new(from, 5).json(&api.chain);
     assert_eq!(api.client.submit_json(&parked(0)).await.status, 202);
-    let answer = row("POST /transactions", 507, "mempool_is_full")
+    let response = row("POST /transactions", 507, "mempool_is_full")
         .post(&api, "/v1/transactions", &parked(1))
         .await;
+    let message = response.json()["message"].as_str().unwrap().to_owned();
     assert!(
-        answer.text().contains("Mempool is full"),
-        "{}",
-        answer.text()
+        message.contains("Mempool is full. Mempool size: 1, Capacity: 1"),
+        "{message}"
     );
+    assert_eq!(response.json().get("vm_error_code"), None);
     let batch = json!([parked(1)]);
     row("POST /transactions/batch", 507, "mempool_is_full")
         .post(&api, "/v1/transactions/batch", &batch)
         .await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
-/// The ledger headers are on the answer to a submission, and on refusals that the ledger decided.
+/// Sends the ledger headers with rejections that depend on the ledger too.
 #[actix_web::test]
-async fn submissions_are_answered_with_the_ledger_headers() {
+async fn responses_to_submissions_have_the_ledger_headers() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let accepted = api.client.submit_bcs(&orderless(&api, 0, 1)).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     assert!(ledger_headers(&accepted, "node")[1] >= 3);
     let again: Value = Transfer::new(0, 0).json(&api.chain);
-    let answer = api.client.submit_json(&again).await;
-    refused(&answer, (400, "vm_error"), "a number that was used");
-    assert!(ledger_headers(&answer, "node")[1] >= 3);
+    let response = api.client.submit_json(&again).await;
+    assert_error(&response, (400, "vm_error"), "a used sequence number");
+    assert!(ledger_headers(&response, "node")[1] >= 3);
     api.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::{Settings, TestApi, Transfer, good},
+    kit::{Settings, TestApi, Transfer, ok_json},
     rows::{elements, number, row},
 };
 use bytes::Bytes;
@@ -10,15 +10,15 @@ use ledger_types::{AccountAddress, StateKey};
 
 const ROUTE: &str = "GET /blocks/by_height/{block_height}";
 
-/// Heights start at 0, which is genesis.
+/// Returns genesis at height 0.
 #[actix_web::test]
 async fn heights_start_at_0() {
     let history = History::start().await;
     let path = "/v1/blocks/by_height/0?with_transactions=true";
-    let answer = row("GET /blocks/by_height/{block_height}", 200, "-")
+    let response = row("GET /blocks/by_height/{block_height}", 200, "-")
         .get(&history.api, path)
         .await;
-    let genesis = answer.json();
+    let genesis = response.json();
     assert_eq!(
         (&genesis["block_height"], &genesis["first_version"]),
         (&"0".into(), &"0".into())
@@ -27,7 +27,7 @@ async fn heights_start_at_0() {
     history.api.stop().await;
 }
 
-/// `with_transactions` is a boolean, and is false where it is absent.
+/// Omits the transactions by default.
 #[actix_web::test]
 async fn with_transactions_is_a_boolean() {
     let history = History::start().await;
@@ -51,7 +51,7 @@ async fn with_transactions_is_a_boolean() {
     history.api.stop().await;
 }
 
-/// A height is an unsigned number of 64 bits.
+/// Rejects a height that is not an unsigned number of 64 bits.
 #[actix_web::test]
 async fn a_height_is_a_number() {
     let api = TestApi::start(Settings::default()).await;
@@ -67,11 +67,11 @@ async fn a_height_is_a_number() {
     api.stop().await;
 }
 
-/// A block above the newest one is not found, and the message names its height.
+/// Names the height in the message.
 #[actix_web::test]
 async fn a_block_above_the_newest_is_not_found() {
     let history = History::start().await;
-    let answer = row(
+    let response = row(
         "GET /blocks/by_height/{block_height}",
         404,
         "block_not_found",
@@ -79,7 +79,7 @@ async fn a_block_above_the_newest_is_not_found() {
     .get(&history.api, "/v1/blocks/by_height/7")
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Block not found by Block height(7)"
     );
     assert_eq!(
@@ -89,20 +89,21 @@ async fn a_block_above_the_newest_is_not_found() {
     history.api.stop().await;
 }
 
-/// A pruned block is 410, with or without its transactions; the oldest one that is kept is whole.
+/// Responds with 410 to a pruned block, with or without its transactions. The oldest retained block
+/// is complete.
 #[actix_web::test]
-async fn a_pruned_block_is_gone() {
+async fn a_pruned_block_is_410() {
     let pruned = Pruned::start().await;
     for height in 0..pruned.oldest_height {
         for query in ["", "?with_transactions=true"] {
-            let answer = row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
+            let response = row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
                 .get(
                     &pruned.api,
                     &format!("/v1/blocks/by_height/{height}{query}"),
                 )
                 .await;
             assert_eq!(
-                answer.json()["message"],
+                response.json()["message"],
                 format!("Block({height}) has been pruned")
             );
         }
@@ -111,15 +112,15 @@ async fn a_pruned_block_is_gone() {
         "/v1/blocks/by_height/{}?with_transactions=true",
         pruned.oldest_height
     );
-    let block = good(&pruned.api.client.get(&path).await);
+    let block = ok_json(&pruned.api.client.get(&path).await);
     assert_eq!(number(&block["first_version"]), pruned.oldest);
     assert_eq!(elements(&block["transactions"]).len(), 3);
     pruned.api.stop().await;
 }
 
-/// The transactions are capped by size; what is left out is read through the listing of transactions.
+/// Limits the transactions of a block by their size.
 #[actix_web::test]
-async fn the_rest_of_a_large_block_is_listed() {
+async fn the_listing_has_the_rest_of_a_large_block() {
     // Nine values of 1 MiB in the first transaction are more than the cap of 8 MiB.
     let item = |key: u8| {
         let table = AccountAddress::from_low_u64(0x7ab1e);
@@ -134,23 +135,23 @@ async fn the_rest_of_a_large_block_is_listed() {
     api.commit(&Transfer::new(0, 0)).await;
     for height in 0..=1 {
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
-        let block = good(&api.client.get(&path).await);
-        let mut got = elements(&block["transactions"]).len() as u64;
+        let block = ok_json(&api.client.get(&path).await);
+        let mut count = elements(&block["transactions"]).len() as u64;
         let (mut next, last) = (
-            number(&block["first_version"]) + got,
+            number(&block["first_version"]) + count,
             number(&block["last_version"]),
         );
         while next <= last {
-            let page = good(
+            let page = ok_json(
                 &api.client
                     .get(&format!("/v1/transactions?start={next}"))
                     .await,
             );
             let page = elements(&page).len() as u64;
             assert!(page > 0);
-            (next, got) = (next + page, got + page);
+            (next, count) = (next + page, count + page);
         }
-        assert_eq!(got, last + 1 - number(&block["first_version"]));
+        assert_eq!(count, last + 1 - number(&block["first_version"]));
     }
     api.stop().await;
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{History, Pruned, STORE},
-    kit::{Settings, TestApi, good},
+    kit::{Settings, TestApi, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::{Value, json};
@@ -25,19 +25,19 @@ fn numbers(events: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// The events are those of the handle that the account's struct holds in the field.
+/// Returns the events of the handle that the account's struct holds in the field.
 #[actix_web::test]
 async fn events_are_those_of_the_handle() {
     let history = History::start().await;
-    let answer = row(
+    let response = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
         200,
         "-",
     )
     .get(&history.api, &deposits(""))
     .await;
-    assert_eq!(numbers(&answer.json()), [0, 1, 2, 3]);
-    // The account events were emitted to, not the one of the module.
+    assert_eq!(numbers(&response.json()), [0, 1, 2, 3]);
+    // The account is the recipient of the events, not the one of the module.
     row(ROUTE, 404, "resource_not_found")
         .get(&history.api, &path("0x1", STORE, "deposit_events"))
         .await;
@@ -50,7 +50,6 @@ async fn events_are_those_of_the_handle() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix.
 #[actix_web::test]
 async fn the_address_may_lack_its_prefix() {
     let history = History::start().await;
@@ -65,12 +64,11 @@ async fn the_address_may_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// A struct that the account does not have, and a field that the struct does not have, are not found; the
-/// messages name them.
+/// Names the missing struct or field in the message.
 #[actix_web::test]
-async fn structs_and_fields_that_are_not_there_are_not_found() {
+async fn missing_structs_and_fields_are_not_found() {
     let history = History::start().await;
-    let answer = row(
+    let response = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
         404,
         "resource_not_found",
@@ -78,10 +76,10 @@ async fn structs_and_fields_that_are_not_there_are_not_found() {
     .get(&history.api, &path("0xb0b", "0x9::a::B", "f"))
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Resource not found by Address(0xb0b), Struct tag(0x9::a::B) and Ledger version(18)"
     );
-    let answer = row(
+    let response = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
         404,
         "struct_field_not_found",
@@ -89,17 +87,18 @@ async fn structs_and_fields_that_are_not_there_are_not_found() {
     .get(&history.api, &path("0xb0b", STORE, "nothing"))
     .await;
     assert_eq!(
-        answer.json()["message"],
-        "Struct Field not found by Address(0xb0b), Struct \
-         tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) and Ledger version(18)"
+        response.json()["message"],
+        "Struct Field not found by Address(0xb0b), \
+         Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
+         and Ledger version(18)"
     );
     history.api.stop().await;
 }
 
-/// A field that holds no handle, and text that is no name of a field, make no sense; what is no struct tag
-/// does not read.
+/// Responds with `invalid_input` to a field without a handle and to an invalid field name, and with
+/// `web_framework_error` to an invalid struct tag.
 #[actix_web::test]
-async fn fields_without_a_handle_make_no_sense() {
+async fn rejects_fields_without_a_handle() {
     let history = History::start().await;
     for field in ["coin", "frozen", "1x", "deposit%20events"] {
         row(
@@ -122,9 +121,9 @@ async fn fields_without_a_handle_make_no_sense() {
     history.api.stop().await;
 }
 
-/// `start` is the first sequence number; without it the most recent events are given. Both ascend.
+/// Returns events in ascending order, from the sequence number `start` or the newest ones.
 #[actix_web::test]
-async fn start_is_a_sequence_number_and_absent_means_the_newest() {
+async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     let history = History::start().await;
     for (query, expected) in [
         ("", &[0, 1, 2, 3][..]),
@@ -144,7 +143,7 @@ async fn start_is_a_sequence_number_and_absent_means_the_newest() {
     history.api.stop().await;
 }
 
-/// `start` is a U64 and `limit` has 16 bits and is not 0.
+/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
 #[actix_web::test]
 async fn start_and_limit_have_their_types() {
     let history = History::start().await;
@@ -171,13 +170,13 @@ async fn start_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// A start below the first event that is kept is 410; the newest that are kept are given without one.
+/// Returns the retained events without a start.
 #[actix_web::test]
-async fn a_start_below_the_first_kept_event_is_gone() {
+async fn a_start_below_the_first_retained_event_is_410() {
     let pruned = Pruned::start().await;
     // The first six of eight blocks with a deposit each are below the window.
     for start in 0..6 {
-        let answer = row(
+        let response = row(
             "GET /accounts/{address}/events/{event_handle}/{field_name}",
             410,
             "version_pruned",
@@ -185,31 +184,35 @@ async fn a_start_below_the_first_kept_event_is_gone() {
         .get(&pruned.api, &deposits(&format!("?start={start}")))
         .await;
         assert_eq!(
-            answer.json()["message"],
+            response.json()["message"],
             format!("Event({start}) has been pruned, the events before 6 are gone")
         );
     }
     for query in ["?start=6", ""] {
-        let kept = good(&pruned.api.client.get(&deposits(query)).await);
-        assert_eq!(numbers(&kept), [6, 7], "{query}");
+        let retained = ok_json(&pruned.api.client.get(&deposits(query)).await);
+        assert_eq!(numbers(&retained), [6, 7], "{query}");
     }
-    // A stream that has nothing left still knows how many it had.
-    let spent = path("0xcafe", STORE, "deposit_events");
-    row(ROUTE, 410, "version_pruned")
-        .get(&pruned.api, &format!("{spent}?start=0"))
-        .await;
-    assert_eq!(good(&pruned.api.client.get(&spent).await), json!([]));
+    // A stream still has its next sequence number when all of its events are pruned.
+    let emptied = path("0xcafe", STORE, "deposit_events");
+    let start = format!("{emptied}?start=0");
+    let response = pruned.api.client.get(&start).await;
+    row(ROUTE, 410, "version_pruned").assert_matches(&response, &start);
+    assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
+    for query in ["", "?start=1"] {
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
+    }
     pruned.api.stop().await;
 }
 
-/// A handle of which nobody has emitted yet has no events.
+/// Returns an empty list for a handle without emitted events.
 #[actix_web::test]
 async fn a_stream_without_events_is_empty() {
     let api = TestApi::start(Settings::default()).await;
     let sender = crate::kit::Transfer::new(0, 0).sender().to_string();
-    let answer = row(ROUTE, 200, "-")
+    let response = row(ROUTE, 200, "-")
         .get(&api, &path(&sender, STORE, "withdraw_events"))
         .await;
-    assert_eq!(answer.json(), json!([]));
+    assert_eq!(response.json(), json!([]));
     api.stop().await;
 }

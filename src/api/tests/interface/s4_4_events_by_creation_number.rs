@@ -2,17 +2,17 @@
 
 use crate::{
     chain::{History, Pruned, STORE},
-    kit::{TestApi, good},
+    kit::{TestApi, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::{Value, json};
 
 const ROUTE: &str = "GET /accounts/{address}/events/{creation_number}";
 
-/// The path of the deposits to `0xb0b`.
+/// Returns the path of the deposits to `0xb0b`.
 async fn deposits(api: &TestApi) -> String {
     let by_handle = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events");
-    let events = good(&api.client.get(&by_handle).await);
+    let events = ok_json(&api.client.get(&by_handle).await);
     let number = events[0]["guid"]["creation_number"].as_str().unwrap();
     format!("/v1/accounts/0xb0b/events/{number}")
 }
@@ -24,9 +24,8 @@ fn numbers(events: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// Streams of an account have creation numbers of their own.
 #[actix_web::test]
-async fn each_stream_of_an_account_has_its_number() {
+async fn each_stream_of_an_account_has_its_own_number() {
     let history = History::start().await;
     let sender = history.sender();
     let mut seen = Vec::new();
@@ -40,17 +39,17 @@ async fn each_stream_of_an_account_has_its_number() {
             "/v1/accounts/{sender}/events/{}",
             id["creation_num"].as_str().unwrap()
         );
-        let answer = row("GET /accounts/{address}/events/{creation_number}", 200, "-")
+        let response = row("GET /accounts/{address}/events/{creation_number}", 200, "-")
             .get(&history.api, &path)
             .await;
-        assert_eq!(answer.json(), history.get(&by_handle).await, "{field}");
+        assert_eq!(response.json(), history.get(&by_handle).await, "{field}");
         seen.push(id["creation_num"].clone());
     }
     assert_ne!(seen[0], seen[1]);
     history.api.stop().await;
 }
 
-/// The address may lack its prefix, and is an address; the number is a U64.
+/// Accepts an address without its prefix, and a U64 as the creation number.
 #[actix_web::test]
 async fn address_and_number_have_their_types() {
     let history = History::start().await;
@@ -75,9 +74,9 @@ async fn address_and_number_have_their_types() {
     history.api.stop().await;
 }
 
-/// `start` is the first sequence number; without it the most recent events are given. Both ascend.
+/// Returns events in ascending order, from the sequence number `start` or the newest ones.
 #[actix_web::test]
-async fn start_is_a_sequence_number_and_absent_means_the_newest() {
+async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     let history = History::start().await;
     let path = deposits(&history.api).await;
     for (query, expected) in [
@@ -93,7 +92,7 @@ async fn start_is_a_sequence_number_and_absent_means_the_newest() {
     history.api.stop().await;
 }
 
-/// `start` is a U64 and `limit` has 16 bits and is not 0.
+/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
 #[actix_web::test]
 async fn start_and_limit_have_their_types() {
     let history = History::start().await;
@@ -113,7 +112,7 @@ async fn start_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// Of accounts and numbers that nobody knows there are no events: that is no error.
+/// Returns an empty list for an unknown account and for an unknown number.
 #[actix_web::test]
 async fn unknown_streams_are_empty() {
     let history = History::start().await;
@@ -122,15 +121,15 @@ async fn unknown_streams_are_empty() {
         "/v1/accounts/0xb0b/events/18446744073709551615",
         "/v1/accounts/0xdead/events/0?start=3&limit=2",
     ] {
-        let answer = row(ROUTE, 200, "-").get(&history.api, path).await;
-        assert_eq!(answer.json(), json!([]), "{path}");
+        let response = row(ROUTE, 200, "-").get(&history.api, path).await;
+        assert_eq!(response.json(), json!([]), "{path}");
     }
     history.api.stop().await;
 }
 
-/// A start below the first event that is kept is 410; the newest that are kept are given without one.
+/// Returns the retained events without a start.
 #[actix_web::test]
-async fn a_start_below_the_first_kept_event_is_gone() {
+async fn a_start_below_the_first_retained_event_is_410() {
     let pruned = Pruned::start().await;
     let path = deposits(&pruned.api).await;
     for start in 0..6 {
@@ -143,12 +142,16 @@ async fn a_start_below_the_first_kept_event_is_gone() {
         .await;
     }
     for query in ["?start=6", ""] {
-        let kept = good(&pruned.api.client.get(&format!("{path}{query}")).await);
-        assert_eq!(numbers(&kept), [6, 7], "{query}");
+        let retained = ok_json(&pruned.api.client.get(&format!("{path}{query}")).await);
+        assert_eq!(numbers(&retained), [6, 7], "{query}");
     }
-    let spent = path.replace("0xb0b", "0xcafe");
+    let emptied = path.replace("0xb0b", "0xcafe");
     row(ROUTE, 410, "version_pruned")
-        .get(&pruned.api, &format!("{spent}?start=0"))
+        .get(&pruned.api, &format!("{emptied}?start=0"))
         .await;
+    for query in ["", "?start=1"] {
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
+    }
     pruned.api.stop().await;
 }

@@ -2,15 +2,15 @@
 
 use crate::{
     chain::{History, Pruned, parked},
-    kit::{Settings, TestApi, Transfer, good, good_bcs},
+    kit::{Settings, TestApi, Transfer, ok_bcs, ok_json},
     rows::row,
 };
 use ledger_actors::{MempoolConfig, WaitConfig};
 
 const ROUTE: &str = "GET /transactions/wait_by_hash/{txn_hash}";
 
-/// What a node is started with whose long polls do not end by their time.
-fn patient() -> Settings {
+/// Returns settings with waits that do not time out during a test.
+fn with_long_waits() -> Settings {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 600_000,
@@ -23,9 +23,8 @@ fn path(hash: &str) -> String {
     format!("/v1/transactions/wait_by_hash/{hash}")
 }
 
-/// For what is committed it is the same as by hash, at once.
 #[actix_web::test]
-async fn a_committed_transaction_is_answered_as_by_hash() {
+async fn a_committed_transaction_is_returned_as_by_hash() {
     let history = History::start().await;
     for transaction in history.transfers.iter().chain([&history.record]) {
         let hash = transaction["hash"].as_str().unwrap();
@@ -41,11 +40,11 @@ async fn a_committed_transaction_is_answered_as_by_hash() {
     history.api.stop().await;
 }
 
-/// A commit ends the wait for a pending transaction before its time is over, with the same bytes that who asks later gets,
-/// from memory or from the store.
+/// Ends the wait early. The response has the bytes of every later read, from memory or from the
+/// store.
 #[actix_web::test]
-async fn a_commit_ends_the_wait_with_what_is_stored() {
-    let mut settings = patient();
+async fn a_commit_ends_the_wait_with_the_stored_bytes() {
+    let mut settings = with_long_waits();
     settings.api.kept_answers_bytes_max = 0;
     let api = TestApi::start(settings).await;
     let signed = Transfer::new(0, 1).sign(&api.chain);
@@ -60,15 +59,15 @@ async fn a_commit_ends_the_wait_with_what_is_stored() {
     }
     api.commit(&Transfer::new(0, 0)).await;
     let (in_json, in_bcs) = waiting.await.unwrap();
-    let committed = good(&in_json);
+    let committed = ok_json(&in_json);
     assert_eq!(committed["type"], "user_transaction");
     assert_eq!(committed["hash"], hash);
     let version = committed["version"].as_str().unwrap();
     for later in [format!("by_hash/{hash}"), format!("by_version/{version}")] {
         let later = format!("/v1/transactions/{later}");
         assert_eq!(
-            good_bcs(&api.client.get_bcs(&later).await),
-            good_bcs(&in_bcs),
+            ok_bcs(&api.client.get_bcs(&later).await),
+            ok_bcs(&in_bcs),
             "{later}"
         );
         assert_eq!(api.client.get(&later).await.body, in_json.body, "{later}");
@@ -76,9 +75,9 @@ async fn a_commit_ends_the_wait_with_what_is_stored() {
     api.stop().await;
 }
 
-/// When the server's time is over it is answered as by hash: still pending, for the client to ask again.
+/// Returns the pending transaction, so that the client can wait again.
 #[actix_web::test]
-async fn a_wait_that_is_over_gives_the_pending_transaction() {
+async fn a_wait_that_times_out_returns_the_pending_transaction() {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 10,
@@ -96,12 +95,12 @@ async fn a_wait_that_is_over_gives_the_pending_transaction() {
     api.stop().await;
 }
 
-/// A hash that nobody knows is not found at once, however long a wait may take.
+/// Responds with 404 immediately, whatever the timeout of waits.
 #[actix_web::test]
-async fn an_unknown_hash_is_not_waited_for() {
-    let api = TestApi::start(patient()).await;
+async fn does_not_wait_for_an_unknown_hash() {
+    let api = TestApi::start(with_long_waits()).await;
     let hash = "ab".repeat(32);
-    let answer = row(
+    let response = row(
         "GET /transactions/wait_by_hash/{txn_hash}",
         404,
         "transaction_not_found",
@@ -109,16 +108,16 @@ async fn an_unknown_hash_is_not_waited_for() {
     .get(&api, &path(&hash))
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         format!("Transaction not found by Transaction hash(0x{hash})")
     );
     api.stop().await;
 }
 
-/// A transaction that leaves the pool while it is waited for is not found, and the message says why.
+/// Responds with 404 if a transaction is removed during a wait. The message has the reason.
 #[actix_web::test]
-async fn a_transaction_that_leaves_is_not_found_and_says_why() {
-    let mut settings = patient();
+async fn a_removed_transaction_is_404_with_the_reason() {
+    let mut settings = with_long_waits();
     settings.node.mempool = MempoolConfig {
         capacity_per_account: 1,
         ..MempoolConfig::default()
@@ -139,16 +138,15 @@ async fn a_transaction_that_leaves_is_not_found_and_says_why() {
     };
     let better = better.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&better).await.status, 202);
-    let answer = waiting.await.unwrap();
-    row(ROUTE, 404, "transaction_not_found").holds(&answer, "replaced");
+    let response = waiting.await.unwrap();
+    row(ROUTE, 404, "transaction_not_found").assert_matches(&response, "replaced");
     let words = format!("replaced by {}", better.hash(api.chain.vendor()));
-    assert!(answer.text().contains(&words), "{}", answer.text());
+    assert!(response.text().contains(&words), "{}", response.text());
     api.stop().await;
 }
 
-/// Text that is no hash does not read.
 #[actix_web::test]
-async fn a_hash_has_its_form() {
+async fn rejects_text_that_is_not_a_hash() {
     let api = TestApi::start(Settings::default()).await;
     for wrong in ["0x", "0x12", "zz", "1"] {
         row(
@@ -162,9 +160,8 @@ async fn a_hash_has_its_form() {
     api.stop().await;
 }
 
-/// A pruned transaction is 410 while the node still knows its hash.
 #[actix_web::test]
-async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
+async fn a_pruned_transaction_is_410_while_its_hash_is_indexed() {
     let pruned = Pruned::start().await;
     let hash = pruned.transfers[5]["hash"].as_str().unwrap();
     let version = pruned.transfers[5]["version"].as_str().unwrap();
@@ -186,40 +183,39 @@ async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
             "by_hash",
         ),
     ] {
-        let answer = row
+        let response = row
             .get(&pruned.api, &format!("/v1/transactions/{route}/{hash}"))
             .await;
         assert_eq!(
-            answer.json()["message"],
+            response.json()["message"],
             format!("Ledger version({version}) has been pruned")
         );
     }
-    let kept = pruned.transfers[6]["hash"].as_str().unwrap();
+    let retained = pruned.transfers[6]["hash"].as_str().unwrap();
     assert_eq!(
-        good(&pruned.api.client.get(&path(kept)).await),
+        ok_json(&pruned.api.client.get(&path(retained)).await),
         pruned.transfers[6]
     );
     pruned.api.stop().await;
 }
 
-/// In the end the hash of a pruned transaction is forgotten, and it is not found like one that never was;
-/// what is kept is found as before.
+/// Responds as to an unknown hash. Retained transactions are still found.
 #[actix_web::test]
-async fn a_pruned_transaction_is_forgotten_in_the_end() {
+async fn a_pruned_transaction_is_404_once_its_hash_is_not_indexed() {
     let Pruned { api, transfers, .. } = Pruned::start().await;
-    // What the index has not written yet is read anew from the rows that are left.
+    // A restart rebuilds the unwritten part of the index from the retained rows.
     let api = api.restarted().await;
-    for (place, transfer) in transfers.iter().enumerate() {
+    for (index, transfer) in transfers.iter().enumerate() {
         let hash = transfer["hash"].as_str().unwrap();
         for route in ["by_hash", "wait_by_hash"] {
-            let answer = api
+            let response = api
                 .client
                 .get(&format!("/v1/transactions/{route}/{hash}"))
                 .await;
-            if place < 6 {
-                row(ROUTE, 404, "transaction_not_found").holds(&answer, hash);
+            if index < 6 {
+                row(ROUTE, 404, "transaction_not_found").assert_matches(&response, hash);
             } else {
-                assert_eq!(&good(&answer), transfer);
+                assert_eq!(&ok_json(&response), transfer);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::{TestApi, good},
+    kit::{TestApi, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::json;
@@ -10,13 +10,13 @@ use serde_json::json;
 const ROUTE: &str = "GET /accounts/{address}/transaction_summaries";
 
 async fn versions(api: &TestApi, path: &str) -> Vec<u64> {
-    let summaries = good(&api.client.get(path).await);
+    let summaries = ok_json(&api.client.get(path).await);
     let all = elements(&summaries).iter();
     all.map(|summary| number(&summary["version"])).collect()
 }
 
-/// The first development account's transactions have the versions 2, 5, 8 and 17.
-async fn asked(history: &History, query: &str) -> Vec<u64> {
+/// Returns the versions of the sender's summaries. Without a query they are 2, 5, 8 and 17.
+async fn sender_versions(history: &History, query: &str) -> Vec<u64> {
     let path = format!(
         "/v1/accounts/{}/transaction_summaries{query}",
         history.sender()
@@ -24,28 +24,30 @@ async fn asked(history: &History, query: &str) -> Vec<u64> {
     versions(&history.api, &path).await
 }
 
-/// The order is ascending by version, whatever is asked for.
+/// Summaries ascend by version, whatever the query is.
 #[actix_web::test]
 async fn summaries_ascend_by_version() {
     let history = History::start().await;
     for query in ["", "?start_version=0", "?end_version=18", "?limit=4"] {
-        assert_eq!(asked(&history, query).await, [2, 5, 8, 17], "{query}");
+        assert_eq!(
+            sender_versions(&history, query).await,
+            [2, 5, 8, 17],
+            "{query}"
+        );
     }
     history.api.stop().await;
 }
 
-/// Without bounds the most recent ones are given.
 #[actix_web::test]
-async fn without_bounds_the_newest_are_given() {
+async fn returns_the_newest_summaries_without_bounds() {
     let history = History::start().await;
-    assert_eq!(asked(&history, "?limit=1").await, [17]);
-    assert_eq!(asked(&history, "?limit=3").await, [5, 8, 17]);
+    assert_eq!(sender_versions(&history, "?limit=1").await, [17]);
+    assert_eq!(sender_versions(&history, "?limit=3").await, [5, 8, 17]);
     history.api.stop().await;
 }
 
-/// With a start they begin at that version, which is included.
 #[actix_web::test]
-async fn a_start_is_where_they_begin() {
+async fn start_version_is_an_inclusive_lower_bound() {
     let history = History::start().await;
     for (query, expected) in [
         ("?start_version=5", &[5, 8, 17][..]),
@@ -54,14 +56,14 @@ async fn a_start_is_where_they_begin() {
         ("?start_version=18", &[]),
         ("?start_version=18446744073709551615", &[]),
     ] {
-        assert_eq!(asked(&history, query).await, expected, "{query}");
+        assert_eq!(sender_versions(&history, query).await, expected, "{query}");
     }
     history.api.stop().await;
 }
 
-/// With an end alone they end at that version, which is included; the newest before it are given.
+/// Returns the newest summaries up to `end_version` if it is the only bound.
 #[actix_web::test]
-async fn an_end_is_where_they_end() {
+async fn end_version_is_an_inclusive_upper_bound() {
     let history = History::start().await;
     for (query, expected) in [
         ("?end_version=8", &[2, 5, 8][..]),
@@ -70,14 +72,14 @@ async fn an_end_is_where_they_end() {
         ("?end_version=1", &[]),
         ("?end_version=18446744073709551615&limit=1", &[17]),
     ] {
-        assert_eq!(asked(&history, query).await, expected, "{query}");
+        assert_eq!(sender_versions(&history, query).await, expected, "{query}");
     }
     history.api.stop().await;
 }
 
-/// Both bounds are honoured; a start above the end makes no sense.
+/// Responds with `invalid_input` to a start above the end.
 #[actix_web::test]
-async fn both_bounds_are_honoured() {
+async fn both_bounds_apply() {
     let history = History::start().await;
     for (query, expected) in [
         ("?start_version=5&end_version=8", &[5, 8][..]),
@@ -85,7 +87,7 @@ async fn both_bounds_are_honoured() {
         ("?start_version=5&end_version=5", &[5]),
         ("?start_version=6&end_version=7", &[]),
     ] {
-        assert_eq!(asked(&history, query).await, expected, "{query}");
+        assert_eq!(sender_versions(&history, query).await, expected, "{query}");
     }
     let path = format!(
         "/v1/accounts/{}/transaction_summaries?start_version=8&end_version=5",
@@ -101,7 +103,7 @@ async fn both_bounds_are_honoured() {
     history.api.stop().await;
 }
 
-/// The bounds are U64 and the limit has 16 bits and is not 0.
+/// Rejects a bound that is not a U64, and a limit of more than 16 bits or of 0.
 #[actix_web::test]
 async fn bounds_and_limit_have_their_types() {
     let history = History::start().await;
@@ -122,23 +124,23 @@ async fn bounds_and_limit_have_their_types() {
     row(ROUTE, 400, "invalid_input")
         .get(&history.api, &format!("{path}?limit=0"))
         .await;
-    assert_eq!(asked(&history, "?limit=65535").await.len(), 4);
+    assert_eq!(sender_versions(&history, "?limit=65535").await.len(), 4);
     history.api.stop().await;
 }
 
-/// The address may lack its prefix; of one that nobody knows there are none.
+/// Accepts an address without its prefix, and lists no summaries of an unknown one.
 #[actix_web::test]
-async fn any_address_may_be_asked_for() {
+async fn every_address_has_a_listing() {
     let history = History::start().await;
     let without = format!(
         "/v1/accounts/{}/transaction_summaries",
         &history.sender().to_string()[2..]
     );
     assert_eq!(versions(&history.api, &without).await, [2, 5, 8, 17]);
-    let answer = row("GET /accounts/{address}/transaction_summaries", 200, "-")
+    let response = row("GET /accounts/{address}/transaction_summaries", 200, "-")
         .get(&history.api, "/v1/accounts/0xdead/transaction_summaries")
         .await;
-    assert_eq!(answer.json(), json!([]));
+    assert_eq!(response.json(), json!([]));
     row(
         "GET /accounts/{address}/transaction_summaries",
         400,
@@ -149,13 +151,13 @@ async fn any_address_may_be_asked_for() {
     history.api.stop().await;
 }
 
-/// What is pending is not among them: it is found by its hash.
+/// Finds a pending transaction by its hash only.
 #[actix_web::test]
-async fn pending_transactions_are_not_among_them() {
+async fn pending_transactions_have_no_summary() {
     let history = History::start().await;
     let parked = crate::kit::Transfer::new(0, 9).sign(&history.api.chain);
     assert_eq!(history.api.client.submit_bcs(&parked).await.status, 202);
-    assert_eq!(asked(&history, "").await, [2, 5, 8, 17]);
+    assert_eq!(sender_versions(&history, "").await, [2, 5, 8, 17]);
     let path = format!(
         "/v1/transactions/by_hash/{}",
         parked.hash(history.api.chain.vendor())
@@ -164,19 +166,21 @@ async fn pending_transactions_are_not_among_them() {
     history.api.stop().await;
 }
 
-/// A bound below the window is 410; without one those that are kept are given.
+/// Returns the retained summaries without a bound.
 #[actix_web::test]
-async fn a_bound_below_the_window_is_gone() {
+async fn a_bound_below_the_window_is_410() {
     let pruned = Pruned::start().await;
     let path = format!("/v1/accounts/{}/transaction_summaries", pruned.sender());
     let below = pruned.oldest - 1;
     for query in [
         "start_version=0".to_owned(),
+        "end_version=0".to_owned(),
         format!("start_version={below}"),
         format!("end_version={below}"),
         format!("start_version={below}&end_version={}", pruned.newest),
+        format!("start_version=1&end_version={}", pruned.oldest),
     ] {
-        let answer = row(
+        let response = row(
             "GET /accounts/{address}/transaction_summaries",
             410,
             "version_pruned",
@@ -184,21 +188,25 @@ async fn a_bound_below_the_window_is_gone() {
         .get(&pruned.api, &format!("{path}?{query}"))
         .await;
         assert!(
-            answer.text().contains("has been pruned"),
+            response.text().contains("has been pruned"),
             "{}",
-            answer.text()
+            response.text()
         );
+        assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
     }
-    let kept: Vec<_> = pruned.transfers[6..]
+    let retained: Vec<_> = pruned.transfers[6..]
         .iter()
         .map(|transfer| number(&transfer["version"]))
         .collect();
     for query in [String::new(), format!("?start_version={}", pruned.oldest)] {
         assert_eq!(
             versions(&pruned.api, &format!("{path}{query}")).await,
-            kept,
+            retained,
             "{query}"
         );
     }
+    let last = retained.last().unwrap();
+    let bounds = format!("{path}?start_version={last}&end_version={}", pruned.newest);
+    assert_eq!(versions(&pruned.api, &bounds).await, [*last]);
     pruned.api.stop().await;
 }

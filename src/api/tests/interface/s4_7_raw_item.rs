@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned, RECORD_KEY},
-    kit::{good_bcs, refused},
+    kit::{assert_error, ok_bcs},
     rows::{number, row},
 };
 use serde_json::json;
@@ -13,12 +13,12 @@ fn path(table: &str, query: &str) -> String {
     format!("/v1/tables/{table}/raw_item{query}")
 }
 
-/// The serialized key alone finds the item, in JSON as a Move value and in BCS as the stored bytes.
+/// Returns the item in JSON as a Move value and in BCS as the stored bytes.
 #[actix_web::test]
 async fn the_serialized_key_finds_the_item() {
     let history = History::start().await;
     let key = json!({ "key": RECORD_KEY });
-    let shown = row("POST /tables/{table_handle}/raw_item", 200, "-")
+    let item = row("POST /tables/{table_handle}/raw_item", 200, "-")
         .post(&history.api, &path(&history.table, ""), &key)
         .await
         .json();
@@ -30,20 +30,20 @@ async fn the_serialized_key_finds_the_item() {
     // The content with its length, the revision, the time.
     let mut expected = vec![1, 0xab];
     expected.extend(1u64.to_le_bytes());
-    expected.extend(number(&shown["updated_usecs"]).to_le_bytes());
-    let mut stored = good_bcs(&stored).to_vec();
+    expected.extend(number(&item["updated_usecs"]).to_le_bytes());
+    let mut stored = ok_bcs(&stored).to_vec();
     let mut sorted = expected.clone();
     stored.sort_unstable();
     sorted.sort_unstable();
     assert_eq!(stored, sorted, "the same bytes, in the order of the struct");
     assert_eq!(
-        (&shown["content"], &shown["revision"]),
+        (&item["content"], &item["revision"]),
         (&json!("0xab"), &json!("1"))
     );
     history.api.stop().await;
 }
 
-/// The item is read at `ledger_version`, and at the newest version where it is absent.
+/// Reads the item at `ledger_version`, by default the newest.
 #[actix_web::test]
 async fn the_item_is_read_at_a_version() {
     let history = History::start().await;
@@ -60,7 +60,7 @@ async fn the_item_is_read_at_a_version() {
     }
     for version in [0, set_at - 1] {
         let query = format!("?ledger_version={version}");
-        let answer = row(
+        let response = row(
             "POST /tables/{table_handle}/raw_item",
             404,
             "table_item_not_found",
@@ -68,17 +68,17 @@ async fn the_item_is_read_at_a_version() {
         .post(&history.api, &path(&history.table, &query), &key)
         .await;
         let words = format!("Table key({RECORD_KEY}) and Ledger version({version})");
-        assert!(answer.text().contains(&words), "{}", answer.text());
+        assert!(response.text().contains(&words), "{}", response.text());
     }
     history.api.stop().await;
 }
 
-/// A version above the newest is not found, and one that is no U64 does not read.
+/// Responds with 404 to a version above the newest, and rejects one that is not a U64.
 #[actix_web::test]
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
     let key = json!({ "key": RECORD_KEY });
-    let answer = row(
+    let response = row(
         "POST /tables/{table_handle}/raw_item",
         404,
         "version_not_found",
@@ -90,7 +90,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     )
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Ledger version not found by Ledger version(19)"
     );
     for wrong in ["x", "-1", "", "18446744073709551616"] {
@@ -109,7 +109,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     history.api.stop().await;
 }
 
-/// The handle has the form of an address, short or long; a table that nobody knows has no items.
+/// Accepts a short or a long handle. An unknown table has no items.
 #[actix_web::test]
 async fn the_handle_has_the_form_of_an_address() {
     let history = History::start().await;
@@ -130,7 +130,7 @@ async fn the_handle_has_the_form_of_an_address() {
     history.api.stop().await;
 }
 
-/// The body is an object with `key`, which is required, bytes in hex.
+/// Requires the member `key` with bytes in hex.
 #[actix_web::test]
 async fn the_body_is_an_object_with_a_key() {
     let history = History::start().await;
@@ -148,18 +148,18 @@ async fn the_body_is_an_object_with_a_key() {
             .await;
     }
     let headers = [("content-type", "application/x-bcs")];
-    let answer = history
+    let response = history
         .api
         .client
         .send("POST", &path(&history.table, ""), &headers, Some(b"\x00"))
         .await;
-    refused(&answer, (415, "web_framework_error"), "a body in BCS");
+    assert_error(&response, (415, "web_framework_error"), "a body in BCS");
     history.api.stop().await;
 }
 
-/// A pruned version is 410, also where there never was such an item.
+/// Responds with 410 even if the item never existed.
 #[actix_web::test]
-async fn a_pruned_version_is_gone() {
+async fn a_pruned_version_is_410() {
     let pruned = Pruned::start().await;
     let key = json!({ "key": "0x" });
     for (version, row) in [

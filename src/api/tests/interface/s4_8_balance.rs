@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::good,
+    kit::ok_json,
     rows::{number, row},
 };
 use serde_json::json;
@@ -13,7 +13,7 @@ fn path(address: &str, asset: &str, query: &str) -> String {
     format!("/v1/accounts/{address}/balance/{asset}{query}")
 }
 
-/// The asset is an address in hex or a struct tag; the coin and its paired asset are one pot of money.
+/// Returns one balance for the coin and for its paired asset.
 #[actix_web::test]
 async fn the_asset_is_an_address_or_a_struct_tag() {
     let history = History::start().await;
@@ -24,10 +24,10 @@ async fn the_asset_is_an_address_or_a_struct_tag() {
         "0x1%3A%3Anode_coin%3A%3ANodeCoin",
         "0x01::node_coin::NodeCoin",
     ] {
-        let answer = row("GET /accounts/{address}/balance/{asset_type}", 200, "-")
+        let response = row("GET /accounts/{address}/balance/{asset_type}", 200, "-")
             .get(&history.api, &path("0xb0b", asset, ""))
             .await;
-        assert_eq!(answer.json(), 28, "{asset}");
+        assert_eq!(response.json(), 28, "{asset}");
     }
     for wrong in [
         "coin",
@@ -47,7 +47,6 @@ async fn the_asset_is_an_address_or_a_struct_tag() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix.
 #[actix_web::test]
 async fn the_address_may_lack_its_prefix() {
     let history = History::start().await;
@@ -58,9 +57,8 @@ async fn the_address_may_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// Accounts and assets that nobody knows have a balance of 0.
 #[actix_web::test]
-async fn what_is_unknown_has_0() {
+async fn unknown_accounts_and_assets_have_balance_0() {
     let history = History::start().await;
     for (address, asset) in [
         ("0xdead", "0xa"),
@@ -68,15 +66,15 @@ async fn what_is_unknown_has_0() {
         ("0xb0b", "0x5::no::Coin"),
         ("0xb0b", "0xb0b"),
     ] {
-        let answer = row(ROUTE, 200, "-")
+        let response = row(ROUTE, 200, "-")
             .get(&history.api, &path(address, asset, ""))
             .await;
-        assert_eq!(answer.json(), json!(0));
+        assert_eq!(response.json(), json!(0));
     }
     history.api.stop().await;
 }
 
-/// The balance is that at `ledger_version`, and the newest where it is absent.
+/// Reads the balance at `ledger_version`, by default the newest.
 #[actix_web::test]
 async fn the_balance_is_read_at_a_version() {
     let history = History::start().await;
@@ -92,7 +90,7 @@ async fn the_balance_is_read_at_a_version() {
     history.api.stop().await;
 }
 
-/// A version above the newest is not found, and one that is no U64 does not read.
+/// Responds with 404 to a version above the newest, and rejects one that is not a U64.
 #[actix_web::test]
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
@@ -114,12 +112,12 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     history.api.stop().await;
 }
 
-/// A pruned version is 410; the oldest that is kept has its balance.
+/// Returns the balance at the oldest retained version.
 #[actix_web::test]
-async fn a_pruned_version_is_gone() {
+async fn a_pruned_version_is_410() {
     let pruned = Pruned::start().await;
     for version in [0, pruned.oldest - 1] {
-        let answer = row(
+        let response = row(
             "GET /accounts/{address}/balance/{asset_type}",
             410,
             "version_pruned",
@@ -130,13 +128,13 @@ async fn a_pruned_version_is_gone() {
         )
         .await;
         assert_eq!(
-            answer.json()["message"],
+            response.json()["message"],
             format!("Ledger version({version}) has been pruned")
         );
     }
     // Six of eight deposits of 7 lie before the window.
     let query = format!("?ledger_version={}", pruned.oldest);
-    let kept = pruned.api.client.get(&path("0xb0b", "0xa", &query)).await;
-    assert_eq!(good(&kept), 42);
+    let retained = pruned.api.client.get(&path("0xb0b", "0xa", &query)).await;
+    assert_eq!(ok_json(&retained), 42);
     pruned.api.stop().await;
 }

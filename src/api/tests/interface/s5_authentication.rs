@@ -3,12 +3,12 @@
 use crate::{
     chain::History,
     examples,
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::row,
 };
 use serde_json::json;
 
-/// No key, token or header is needed, and one that is sent changes nothing.
+/// Ignores a key, token or header that is sent.
 #[actix_web::test]
 async fn callers_are_not_authenticated() {
     let history = History::start().await;
@@ -33,13 +33,13 @@ async fn callers_are_not_authenticated() {
     history.api.stop().await;
 }
 
-/// A transaction is only taken with a signature by its sender's key.
+/// Rejects a transaction with a signature by another key than the sender's.
 #[actix_web::test]
 async fn transactions_are_signed_by_their_sender() {
     let api = TestApi::start(Settings::default()).await;
     let mut body = Transfer::new(0, 0).json(&api.chain);
     body["sender"] = json!(Transfer::new(1, 0).sender().to_string());
-    refused(
+    assert_error(
         &api.client.submit_json(&body).await,
         (400, "vm_error"),
         "another sender",

@@ -18,7 +18,6 @@ async fn streams(history: &History) -> Vec<Vec<Value>> {
     streams
 }
 
-/// A stream is one account and one creation number.
 #[actix_web::test]
 async fn a_stream_is_an_account_and_a_creation_number() {
     let history = History::start().await;
@@ -37,7 +36,6 @@ async fn a_stream_is_an_account_and_a_creation_number() {
     history.api.stop().await;
 }
 
-/// Inside a stream each event has its sequence number, counted from 0.
 #[actix_web::test]
 async fn events_of_a_stream_are_numbered_from_0() {
     let history = History::start().await;
@@ -51,9 +49,9 @@ async fn events_of_a_stream_are_numbered_from_0() {
     history.api.stop().await;
 }
 
-/// Without a start the most recent events are read, which is what a client does that follows a stream.
+/// Returns what a client needs that follows a stream.
 #[actix_web::test]
-async fn reading_without_a_start_gives_the_newest() {
+async fn reads_the_newest_events_without_a_start() {
     let history = History::start().await;
     let path = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events?limit=1");
     let newest = history.get(&path).await;
@@ -61,9 +59,9 @@ async fn reading_without_a_start_gives_the_newest() {
     history.api.stop().await;
 }
 
-/// An event of a stream is the one that its transaction shows, with the version beside it.
+/// Adds the version to the event.
 #[actix_web::test]
-async fn an_event_is_that_of_the_transaction_of_its_version() {
+async fn an_event_equals_the_event_of_its_transaction() {
     let history = History::start().await;
     for event in streams(&history).await.iter().flatten() {
         let path = format!(

@@ -2,17 +2,16 @@
 
 use crate::{
     chain::{Pruned, STORE, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers},
+    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use ledger_actors::WaitConfig;
 
-/// Without a limit the default page is given, 25 events or transactions and 100 summaries; a limit above the most, 100, is
-/// taken as the most.
+/// Returns 25 events or transactions or 100 summaries by default. A limit above 100 counts as 100.
 #[actix_web::test]
-async fn without_a_limit_the_default_page_is_given() {
+async fn uses_the_default_page_size_without_a_limit() {
     let api = TestApi::start(Settings::default()).await;
-    // The pool takes a hundred of one account at once.
+    // The mempool holds at most a hundred transactions of one account.
     for numbers in [0..51, 51..101] {
         let mut last = None;
         for number in numbers {
@@ -23,7 +22,7 @@ async fn without_a_limit_the_default_page_is_given() {
         api.client.wait(&last.unwrap()).await;
     }
     let events = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events?");
-    let first = good(&api.client.get(&events).await);
+    let first = ok_json(&api.client.get(&events).await);
     let by_number = format!(
         "/v1/accounts/0xb0b/events/{}?",
         first[0]["guid"]["creation_number"].as_str().unwrap()
@@ -46,16 +45,16 @@ async fn without_a_limit_the_default_page_is_given() {
             ("limit=101", 100),
             ("limit=65535", 100),
         ] {
-            let page = good(&api.client.get(&format!("{path}{query}")).await);
+            let page = ok_json(&api.client.get(&format!("{path}{query}")).await);
             assert_eq!(elements(&page).len(), expected, "{path}{query}");
         }
     }
     api.stop().await;
 }
 
-/// How long a wait holds its request is the server's to decide.
+/// Ignores a duration in the request.
 #[actix_web::test]
-async fn the_server_decides_how_long_a_wait_takes() {
+async fn the_server_determines_the_duration_of_a_wait() {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 1,
@@ -68,20 +67,20 @@ async fn the_server_decides_how_long_a_wait_takes() {
         "/v1/transactions/wait_by_hash/{}?timeout_ms=600000",
         signed.hash(api.chain.vendor())
     );
-    let waited = good(&api.client.get(&path).await);
+    let waited = ok_json(&api.client.get(&path).await);
     assert_eq!(waited["type"], "pending_transaction");
     api.stop().await;
 }
 
-/// The headers tell where the window begins: exactly there reading begins, at a block's first version.
+/// Starts the window at the first version of a block, which is the first one that can be read.
 #[actix_web::test]
-async fn the_headers_tell_where_the_window_begins() {
+async fn headers_have_the_start_of_the_window() {
     let pruned = Pruned::start().await;
     let api = &pruned.api;
     let [_, newest, oldest, _, _, height, oldest_height] =
         ledger_headers(&api.client.get("/v1").await, "node");
     assert_eq!((newest, oldest), (pruned.newest, pruned.oldest));
-    let block = good(
+    let block = ok_json(
         &api.client
             .get(&format!("/v1/blocks/by_height/{oldest_height}"))
             .await,
@@ -106,13 +105,15 @@ async fn the_headers_tell_where_the_window_begins() {
         assert_eq!(api.client.get(&path).await.status, 200, "{path}");
     }
     for version in 0..oldest {
-        row(
+        let response = row(
             "GET /transactions/by_version/{txn_version}",
             410,
             "version_pruned",
         )
         .get(api, &format!("/v1/transactions/by_version/{version}"))
         .await;
+        let message = format!("Ledger version({version}) has been pruned");
+        assert_eq!(response.json()["message"], message);
         row("GET /blocks/by_version/{version}", 410, "version_pruned")
             .get(api, &format!("/v1/blocks/by_version/{version}"))
             .await;
@@ -120,9 +121,8 @@ async fn the_headers_tell_where_the_window_begins() {
     pruned.api.stop().await;
 }
 
-/// The window is kept over a restart.
 #[actix_web::test]
-async fn the_window_is_kept_over_a_restart() {
+async fn the_window_survives_a_restart() {
     let Pruned {
         api,
         oldest,

@@ -3,36 +3,35 @@
 use crate::{
     chain::{History, NEWEST},
     examples,
-    kit::{Settings, TestApi, ledger_headers, refused},
+    kit::{Settings, TestApi, assert_error, ledger_headers},
     rows::row,
 };
 
-/// Every resource lies below `v1`, and nowhere else.
 #[actix_web::test]
-async fn resources_lie_below_v1() {
+async fn resources_are_below_v1_only() {
     let history = History::start().await;
     for example in examples::reads(&history) {
-        let answer = example.ask(&history, "application/json").await;
-        row(example.route, 200, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        row(example.route, 200, "-").assert_matches(&response, example.route);
         let rest = example.path.strip_prefix("/v1").unwrap();
         for other in [format!("/v2{rest}"), format!("/V1{rest}")] {
-            let answer = history.api.client.get(&other).await;
-            refused(&answer, (404, "web_framework_error"), &other);
+            let response = history.api.client.get(&other).await;
+            assert_error(&response, (404, "web_framework_error"), &other);
         }
     }
     history.api.stop().await;
 }
 
-/// Letters that are percent-encoded although they need not be are the same letters (RFC 3986, section 6.2.2.2).
+/// Treats a percent-encoded letter as the letter (RFC 3986, section 6.2.2.2).
 #[actix_web::test]
-async fn a_path_is_the_same_however_its_letters_are_encoded() {
+async fn decodes_letters_that_need_no_encoding() {
     let api = TestApi::start(Settings::default()).await;
     let plain = api.client.get("/v1/info").await;
     assert_eq!(plain.status, 200);
     for path in ["/%761/info", "/v%31/inf%6F"] {
-        let answer = api.client.get(path).await;
+        let response = api.client.get(path).await;
         assert_eq!(
-            (answer.status, answer.text()),
+            (response.status, response.text()),
             (200, plain.text()),
             "{path}"
         );
@@ -40,7 +39,6 @@ async fn a_path_is_the_same_however_its_letters_are_encoded() {
     api.stop().await;
 }
 
-/// A path below it that is no route is not found.
 #[actix_web::test]
 async fn unknown_paths_are_not_found() {
     let api = TestApi::start(Settings::default()).await;
@@ -50,19 +48,18 @@ async fn unknown_paths_are_not_found() {
         "/v1/accounts/0x1/",
         "/v1/blocks/by_height",
     ] {
-        let answer = api.client.get(path).await;
-        refused(&answer, (404, "web_framework_error"), path);
-        assert!(answer.text().contains(path), "{}", answer.text());
+        let response = api.client.get(path).await;
+        assert_error(&response, (404, "web_framework_error"), path);
+        assert!(response.text().contains(path), "{}", response.text());
     }
     api.stop().await;
 }
 
-/// The ledger's own versions, heights and epochs stand in headers and have nothing to do with `v1`.
 #[actix_web::test]
-async fn the_ledgers_versions_are_its_own() {
+async fn ledger_versions_are_independent_of_v1() {
     let history = History::start().await;
-    let answer = history.api.client.get("/v1").await;
-    let [_, version, .., height, _] = ledger_headers(&answer, "node");
+    let response = history.api.client.get("/v1").await;
+    let [_, version, .., height, _] = ledger_headers(&response, "node");
     assert_eq!((version, height), (NEWEST, 6));
     history.api.stop().await;
 }

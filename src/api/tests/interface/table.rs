@@ -2,7 +2,7 @@
 //! that it names.
 //!
 //! The document has two tables. A row of the second one names its route. A row of the first one
-//! names a [`RouteSet`], minus the routes that its test leaves out, and stands for one row of each
+//! names a [`RouteSet`], minus the routes that its test leaves out, and represents one row of each
 //! route that is left ([`CommonRow::routes`]). Both tables together must have exactly the declared
 //! responses.
 
@@ -11,7 +11,7 @@ use crate::{
     examples::{self, SUBMISSIONS},
     kit::{Settings, TestApi},
     s7_errors::{
-        broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ANSWER,
+        broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ENABLED,
     },
 };
 use ledger_api::declared_responses;
@@ -47,15 +47,15 @@ const ERROR_CODES: [&str; 22] = [
     "api_disabled",
 ];
 
-/// An answer of a route: method and path, status, error code or `-`.
+/// A response of a route: method and path, status, error code or `-`.
 type Key = (String, u16, String);
 
-/// What the table says of an answer.
+/// The last cell of a row.
 #[derive(Debug)]
 enum Cause {
     /// The path of a test from this target's root.
     Test(String),
-    /// Why no test causes it.
+    /// The reason for the absence of a test.
     None(String),
 }
 
@@ -72,8 +72,8 @@ enum RouteSet {
     Reads,
     /// Every `POST` route: those of `examples::posts`.
     WithBody,
-    /// Every route whose path has a parameter in braces: those of `examples::all` that the test
-    /// selects by the braces.
+    /// Every route with a parameter in its path: those of `examples::all` that the test selects by
+    /// the braces of the parameter.
     WithPathParameter,
 }
 
@@ -128,7 +128,7 @@ impl CommonRow {
     fn exceptions(&self) -> Vec<&'static str> {
         match self.exceptions.as_deref() {
             None => Vec::new(),
-            Some("ALWAYS_ANSWER") => ALWAYS_ANSWER.to_vec(),
+            Some("ALWAYS_ENABLED") => ALWAYS_ENABLED.to_vec(),
             Some("HAS_OWN_PERMITS") => HAS_OWN_PERMITS.to_vec(),
             Some("NEEDS_NO_DISK") => NEEDS_NO_DISK.map(|(route, _)| route).to_vec(),
             Some(name) => panic!("unknown constant: {name}"),
@@ -150,7 +150,7 @@ impl CommonRow {
     }
 }
 
-/// Returns the cells of the rows of the document whose first cell fits.
+/// Returns the cells of the rows of the document with a first cell that fits.
 fn rows_of(document: &str, fits: fn(&str) -> bool) -> Vec<Vec<&str>> {
     let lines = document.lines().filter_map(|line| line.strip_prefix("| "));
     lines
@@ -240,12 +240,12 @@ fn table() -> BTreeMap<Key, Cause> {
     table
 }
 
-/// The answers that the code declares, each with whether anything can cause it.
+/// Returns the declared responses, each with whether anything can cause it.
 fn declared() -> BTreeMap<Key, bool> {
-    let key = |answer: ledger_api::DeclaredResponse| {
-        let path = answer.path.strip_prefix("/v1").unwrap();
+    let key = |response: ledger_api::DeclaredResponse| {
+        let path = response.path.strip_prefix("/v1").unwrap();
         let path = if path.is_empty() { "/" } else { path };
-        let error_code = answer.error_code.map_or_else(
+        let error_code = response.error_code.map_or_else(
             || "-".to_owned(),
             |code| {
                 serde_json::to_value(code)
@@ -255,14 +255,14 @@ fn declared() -> BTreeMap<Key, bool> {
                     .to_owned()
             },
         );
-        let route = format!("{} {path}", answer.method);
-        ((route, answer.status, error_code), answer.can_happen)
+        let route = format!("{} {path}", response.method);
+        ((route, response.status, error_code), response.can_happen)
     };
     declared_responses().into_iter().map(key).collect()
 }
 
 #[test]
-fn the_table_has_a_row_for_each_declared_answer_and_no_other() {
+fn has_a_row_for_each_declared_response_and_no_other() {
     let (table, declared) = (table(), declared());
     let missing: Vec<_> = declared
         .keys()
@@ -276,17 +276,17 @@ fn the_table_has_a_row_for_each_declared_answer_and_no_other() {
         .keys()
         .filter(|key| !declared.contains_key(*key))
         .collect();
-    assert!(more.is_empty(), "rows of what is not declared: {more:#?}");
+    assert!(more.is_empty(), "rows of undeclared responses: {more:#?}");
     for (key, cause) in &table {
         match cause {
-            Cause::Test(_) => assert!(declared[key], "declared as what nothing causes: {key:?}"),
+            Cause::Test(_) => assert!(declared[key], "declared as impossible: {key:?}"),
             Cause::None(reason) => assert!(reason.len() > 20, "no reason: {key:?}"),
         }
     }
 }
 
 #[test]
-fn each_error_code_of_the_interface_is_caused_by_a_test_but_one() {
+fn a_test_causes_each_error_code_but_one() {
     let table = table();
     let caused: BTreeSet<_> = table
         .iter()
@@ -336,8 +336,8 @@ fn each_status_of_the_interface_has_a_row() {
     }
 }
 
-/// Rules that hold for every route are tested on the examples, and the sets of routes are those of
-/// the examples.
+/// Compares the sets of routes with the examples, because rules of all routes are tested on the
+/// examples.
 #[actix_web::test]
 async fn there_is_an_example_of_every_route() {
     let history = History::start().await;
@@ -356,7 +356,7 @@ async fn there_is_an_example_of_every_route() {
     history.api.stop().await;
 }
 
-/// Code without white space and without the commas that stand before a closing bracket.
+/// Returns code without white space and without commas before a closing bracket.
 fn normalized(code: &str) -> String {
     let code: String = code.split_whitespace().collect();
     code.replace(",)", ")")
@@ -394,16 +394,16 @@ fn spellings((route, status, error_code): &Key, file: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_test_of_the_table_is_there_and_causes_the_answer() {
+fn each_named_test_exists_and_causes_its_response() {
     let mut files = HashMap::new();
     let mut wrong = Vec::new();
     for (key, cause) in own_rows() {
         let Cause::Test(test) = cause else { continue };
-        let says_so = source_of(&test, &mut files).is_some_and(|(source, file)| {
+        let is_caused = source_of(&test, &mut files).is_some_and(|(source, file)| {
             let mut spellings = spellings(&key, &file).into_iter();
             spellings.any(|spelling| source.contains(&spelling))
         });
-        if !says_so {
+        if !is_caused {
             wrong.push((key, test));
         }
     }
@@ -413,10 +413,10 @@ fn each_test_of_the_table_is_there_and_causes_the_answer() {
     );
 }
 
-/// The test of a common row runs over the examples of the set, and uses the constant of its
-/// exceptions.
+/// Requires that the test of a common row runs over the examples of the set, and uses the constant
+/// of its exceptions.
 #[test]
-fn each_test_of_a_common_row_causes_the_answer_on_every_route_of_the_set() {
+fn each_test_of_a_common_row_causes_the_response_on_every_route_of_the_set() {
     let mut files = HashMap::new();
     for row in common_rows() {
         let Some((source, _)) = source_of(&row.test, &mut files) else {
@@ -434,10 +434,11 @@ fn each_test_of_a_common_row_causes_the_answer_on_every_route_of_the_set() {
     }
 }
 
-/// What a test says it causes is held against the answer, so a row that is wrong fails its test.
+/// Expects that a test with a wrong row fails, because it compares each of its rows with the
+/// response.
 #[actix_web::test]
 #[should_panic(expected = "assertion")]
-async fn a_row_that_is_wrong_fails() {
+async fn rejects_a_wrong_row() {
     let api = TestApi::start(Settings::default()).await;
     crate::rows::row("GET /info", 404, "block_not_found")
         .get(&api, "/v1/info")

@@ -1,4 +1,4 @@
-//! Limits of a block: its gas, its output, and the transactions that it leaves out.
+//! Limits of a block: its gas, its output, and the transactions that it omits.
 
 use ledger_execution::{development_accounts, development_genesis, execute_block};
 use ledger_framework::new_chain;
@@ -85,7 +85,7 @@ fn user_transactions(block: &ExecutedBlock) -> &[ExecutedTransaction] {
 
 /// Executes blocks until all `transactions` are committed, and returns the blocks.
 ///
-/// Each block is ordered to execute the transactions that the block before it left out. All of them
+/// Each block is ordered to execute the transactions that the block before it omitted. All of them
 /// must succeed.
 fn execute_all(
     chain: &mut MemoryChain,
@@ -214,8 +214,8 @@ fn executes_one_transaction_per_block_if_each_reaches_a_limit() {
     }
 }
 
-/// A transaction is discarded as too new if a block left out an earlier one of its account. The
-/// payload root covers all ordered transactions, including the ones that the block leaves out.
+/// A transaction is discarded as too new if a block omitted an earlier one of its account. The
+/// payload root covers all ordered transactions, including the ones that the block omits.
 #[test]
 fn discards_transactions_after_a_gap_in_sequence_numbers() {
     let mut chain = development(|parameters| parameters.block_gas_max = 1_000);

@@ -97,7 +97,11 @@ impl ModuleRegistry {
         }
     }
 
-    /// Builds the layout of a type. The errors are those of [`Self::layout`].
+    /// Builds the layout of a type.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::layout`].
     pub(crate) fn build_layout(&self, tag: &TypeTag) -> Result<Layout, SchemaError> {
         let mut builder = LayoutBuilder {
             registry: self,
@@ -107,6 +111,11 @@ impl ModuleRegistry {
     }
 
     /// Returns the fields of a struct with its type arguments substituted.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] if the struct is not declared, or if the number of type arguments is
+    /// wrong.
     pub(crate) fn fields(
         &self,
         tag: &StructTag,

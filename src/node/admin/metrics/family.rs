@@ -21,7 +21,7 @@ pub type Row<T> = (Title, fn(&T) -> f64);
 pub enum Unit {
     /// Durations: bounds in microseconds and the sum in nanoseconds become seconds.
     Time,
-    /// Plain numbers, which stay as they are.
+    /// Plain numbers, which are not scaled.
     Count,
 }
 

@@ -39,6 +39,10 @@ pub(crate) fn entry_at(kind: Kind, block: &[u8], offset: usize) -> Option<(&[u8]
 }
 
 /// Returns all blocks of a run or filter.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn blocks(
     table: &RunTable,
     id: u64,

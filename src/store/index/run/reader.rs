@@ -10,6 +10,10 @@ use redb::Range;
 use std::ops::ControlFlow;
 
 /// Returns the blocks of a run from the one that may contain `low`.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(super) fn blocks_from(
     table: &RunTable,
     run: u64,

@@ -26,7 +26,7 @@ const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1024 * 1024,
 };
 
-/// What the nodes had acknowledged up to a position in the record.
+/// The data that the nodes had acknowledged up to a position in the record.
 #[derive(Clone, Debug, Default)]
 struct Acknowledged {
     is_ready: bool,

@@ -93,7 +93,7 @@ fn rejects_bodies_that_are_not_submissions() {
         body.as_object_mut().unwrap().remove(name);
         assert!(
             serde_json::from_value::<SubmitRequest>(body).is_err(),
-            "without {name}"
+            "a submission without {name} is rejected"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to the interface, one connection each, whose responses are checked against its document.
+//! Requests to the interface over one connection each. Its document must declare every response.
 
 use super::contract::assert_declared;
 use ledger_crypto::HashValue;
@@ -117,11 +117,11 @@ impl Client {
     /// Waits until the transaction is committed, and returns its committed form.
     pub async fn wait(&self, hash: &HashValue) -> Value {
         loop {
-            let answer = self
+            let response = self
                 .get(&format!("/v1/transactions/wait_by_hash/{hash}"))
                 .await;
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            let transaction = answer.json();
+            assert_eq!(response.status, 200, "{}", response.text());
+            let transaction = response.json();
             if transaction["type"] != "pending_transaction" {
                 return transaction;
             }

@@ -29,7 +29,7 @@ impl Connection {
     }
 
     /// Reads the response to the last request.
-    pub async fn answer(&mut self) -> RawResponse {
+    pub async fn response(&mut self) -> RawResponse {
         let response = self.connection.response().await.expect("a response");
         self.client.assert_declared(&self.sent, &response);
         response
@@ -38,6 +38,6 @@ impl Connection {
     /// Submits the transaction.
     pub async fn submit(&mut self, signed: &SignedTransaction) -> RawResponse {
         self.send("/v1/transactions", signed).await;
-        self.answer().await
+        self.response().await
     }
 }

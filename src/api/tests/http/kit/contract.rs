@@ -1,5 +1,5 @@
-//! Checks responses against the document of the interface: it declares the status for the route, the
-//! body fits the schema, and the ledger headers are those that are declared.
+//! Checks of responses against the document of the interface: it declares the status for the route,
+//! the body fits the schema, and the ledger headers are the declared ones.
 
 use super::RawResponse;
 use jsonschema::Validator;
@@ -17,43 +17,44 @@ struct Contract {
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// Asserts that the document declares `answer` for a request with this method and target.
-pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &RawResponse) {
+/// Asserts that the document declares `response` for a request with this method and target.
+pub fn assert_declared(vendor: &str, method: &str, target: &str, response: &RawResponse) {
     let path = target.split('?').next().unwrap_or_default();
     let Some(path) = path.strip_prefix("/v1") else {
         return;
     };
     // A preflight request, and an error of the HTTP layer, have no operation.
-    if method == "OPTIONS" || (answer.status >= 400 && !answer.headers.contains_key("content-type"))
+    if method == "OPTIONS"
+        || (response.status >= 400 && !response.headers.contains_key("content-type"))
     {
         return;
     }
     let contract = of_vendor(vendor);
-    let what = format!("{method} {target} {}", answer.status);
+    let case = format!("{method} {target} {}", response.status);
     let error = json!({"$ref": "#/components/schemas/ErrorBody"});
     let Some((template, methods)) = contract.route(path) else {
-        assert!(answer.status >= 400, "{what}: no route of the document");
-        return contract.assert_fits("", &error, answer, &what);
+        assert!(response.status >= 400, "{case}: no route of the document");
+        return contract.assert_fits("", &error, response, &case);
     };
     let Some(operation) = methods.get(method.to_ascii_lowercase()) else {
         assert!(
-            [405, 414, 503].contains(&answer.status),
-            "{what}: not in the document"
+            [405, 414, 503].contains(&response.status),
+            "{case}: not in the document"
         );
-        // An answer to HEAD has no body.
+        // A response to HEAD has no body.
         return match method {
             "HEAD" => (),
-            _ => contract.assert_fits("", &error, answer, &what),
+            _ => contract.assert_fits("", &error, response, &case),
         };
     };
-    let response = contract.resolved(&operation["responses"][answer.status.to_string()]);
+    let declaration = contract.resolved(&operation["responses"][response.status.to_string()]);
     assert!(
-        response.is_object(),
-        "{what} is not declared: {}",
-        answer.text()
+        declaration.is_object(),
+        "{case} is not declared: {}",
+        response.text()
     );
-    contract.assert_headers(vendor, response, answer, &what);
-    contract.assert_body(response, template, answer, &what);
+    contract.assert_headers(vendor, declaration, response, &case);
+    contract.assert_body(declaration, template, response, &case);
 }
 
 fn of_vendor(vendor: &str) -> Arc<Contract> {
@@ -97,53 +98,63 @@ impl Contract {
         }
     }
 
-    fn assert_headers(&self, vendor: &str, response: &Value, answer: &RawResponse, what: &str) {
-        let declared = response["headers"].as_object().unwrap();
+    fn assert_headers(
+        &self,
+        vendor: &str,
+        declaration: &Value,
+        response: &RawResponse,
+        case: &str,
+    ) {
+        let declared = declaration["headers"].as_object().unwrap();
         for (name, header) in declared {
             let header = self.resolved(header);
-            let value = answer.headers.get(&name.to_ascii_lowercase());
+            let value = response.headers.get(&name.to_ascii_lowercase());
             let required = header["required"] == true;
             assert!(
                 value.is_some() || !required,
-                "{what}: the header {name} is missing"
+                "{case}: the header {name} is missing"
             );
             if let (Some(value), "integer") = (value, header["schema"]["type"].as_str().unwrap()) {
-                assert!(value.parse::<u64>().is_ok(), "{what}: {name} is {value}");
+                assert!(value.parse::<u64>().is_ok(), "{case}: {name} is {value}");
             }
         }
         let ours = format!("x-{vendor}-");
-        for name in answer.headers.keys().filter(|name| name.starts_with(&ours)) {
+        for name in response
+            .headers
+            .keys()
+            .filter(|name| name.starts_with(&ours))
+        {
             assert!(
                 declared.contains_key(name),
-                "{what}: the header {name} is not declared"
+                "{case}: the header {name} is not declared"
             );
         }
     }
 
-    fn assert_body(&self, response: &Value, template: &str, answer: &RawResponse, what: &str) {
-        let media_type = answer
+    fn assert_body(&self, declaration: &Value, template: &str, response: &RawResponse, case: &str) {
+        let media_type = response
             .headers
             .get("content-type")
             .map(String::as_str)
             .unwrap_or_default();
         let essence = media_type.split(';').next().unwrap_or_default();
-        let content = &response["content"][essence];
+        let content = &declaration["content"][essence];
         assert!(
             content.is_object(),
-            "{what}: {media_type:?} is not declared"
+            "{case}: {media_type:?} is not declared"
         );
         if essence == "application/json" {
-            let key = format!("{} {template}", what.split(' ').next().unwrap_or_default());
-            self.assert_fits(&key, &content["schema"], answer, what);
+            let key = format!("{} {template}", case.split(' ').next().unwrap_or_default());
+            self.assert_fits(&key, &content["schema"], response, case);
         }
     }
 
     /// Asserts that the body fits the schema. `key` identifies the schema together with the status.
-    fn assert_fits(&self, key: &str, schema: &Value, answer: &RawResponse, what: &str) {
-        if answer.headers.contains_key("content-encoding") {
+    fn assert_fits(&self, key: &str, schema: &Value, response: &RawResponse, case: &str) {
+        if response.headers.contains_key("content-encoding") {
             return;
         }
-        let key = format!("{key} {}", answer.status);
+        let key = format!("{key} {}", response.status);
         let validator = {
             let mut validators = self.validators.lock().unwrap();
             Arc::clone(validators.entry(key).or_insert_with(|| {
@@ -151,14 +162,14 @@ impl Contract {
                 Arc::new(jsonschema::draft202012::new(&schema).unwrap())
             }))
         };
-        let body = answer.json();
+        let body = response.json();
         let errors: Vec<_> = validator
             .iter_errors(&body)
             .map(|error| format!("{error} at {}", error.instance_path()))
             .collect();
         assert!(
             errors.is_empty(),
-            "{what} does not fit its schema: {errors:?}\n{body}"
+            "{case} does not fit its schema: {errors:?}\n{body}"
         );
     }
 }

@@ -8,10 +8,11 @@ use std::{
     thread::{self, ThreadId},
 };
 
-/// A clock that blocks a thread that asks for the time.
+/// A clock that can block a thread that reads it.
 ///
-/// After [`Self::hold_next_block`] it blocks the first thread that asks and did not ask before a transaction was
-/// submitted. That is the sequencer, which asks for the time of a block once it has the transactions of the block.
+/// After [`Self::hold_next_block`] it blocks the first thread that has not read it while an earlier
+/// submission was processed. That thread is the sequencer, which reads the time of a block once it
+/// has the transactions of the block.
 #[derive(Default)]
 pub struct HoldingClock {
     known: Mutex<HashSet<ThreadId>>,
@@ -32,7 +33,8 @@ impl HeldBlock {
 }
 
 impl HoldingClock {
-    /// Returns the settings of a node with this clock, whose mempool runs while its sequencer is held.
+    /// Returns the settings of a node with this clock. Its mempool runs while its sequencer is
+    /// held.
     pub fn settings(self: &Arc<Self>) -> Settings {
         let clock = Arc::clone(self);
         Settings {
@@ -45,15 +47,17 @@ impl HoldingClock {
         }
     }
 
-    /// Holds the block of the next transaction. Submits one that waits for an earlier one.
+    /// Holds the block of the next transaction.
+    ///
+    /// Submits a transaction that waits for an earlier one.
     pub async fn hold_next_block(&self, api: &TestApi) -> HeldBlock {
         self.known.lock().unwrap().clear();
-        // Every thread asks for the time here that asks before a block is made.
+        // Every other thread that reads the clock before a block is made reads it here.
         let parked = Transfer::new(1, 5).sign(&api.chain);
         assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
-        let (tell_held, held) = mpsc::channel();
+        let (held_sender, held) = mpsc::channel();
         let (release, wait) = mpsc::channel();
-        *self.hold.lock().unwrap() = Some((tell_held, wait));
+        *self.hold.lock().unwrap() = Some((held_sender, wait));
         HeldBlock {
             held,
             _release: release,
@@ -63,9 +67,9 @@ impl HoldingClock {
     fn now_usecs(&self) -> u64 {
         let is_new = self.known.lock().unwrap().insert(thread::current().id());
         let hold = self.hold.lock().unwrap().take_if(|_| is_new);
-        if let Some((tell_held, wait)) = hold {
+        if let Some((held_sender, wait)) = hold {
             // An error means that the test has ended.
-            let _ = tell_held.send(());
+            let _ = held_sender.send(());
             // An error means that the block is released.
             let _ = wait.recv();
         }

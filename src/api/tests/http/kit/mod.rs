@@ -5,14 +5,14 @@ mod client;
 mod connection;
 mod contract;
 mod holding_clock;
-mod refusal;
+mod rejection;
 mod transfer;
 
 pub use client::Client;
 pub use connection::Connection;
 pub use holding_clock::HoldingClock;
 pub use ledger_test_support::http::RawResponse;
-pub use refusal::Refusal;
+pub use rejection::Rejection;
 pub use transfer::{Transfer, exchange, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
@@ -41,7 +41,7 @@ pub struct TestApi {
     configs: (NodeConfig, ApiConfig, Clock),
 }
 
-/// Maximum size of a body of the node under test, in bytes. The largest transaction of the chain fits.
+/// Maximum size of a body of the node under test, in bytes. The chain's largest transaction fits.
 pub const BODY_BYTES_MAX: usize = 128 * 1024;
 
 const STORE_OPTIONS: StoreOptions = StoreOptions {
@@ -204,7 +204,7 @@ impl TestApi {
 }
 
 /// Returns the seven ledger headers of a successful response.
-pub fn ledger_headers(answer: &RawResponse, vendor: &str) -> [u64; 7] {
+pub fn ledger_headers(response: &RawResponse, vendor: &str) -> [u64; 7] {
     [
         "chain-id",
         "ledger-version",
@@ -215,35 +215,35 @@ pub fn ledger_headers(answer: &RawResponse, vendor: &str) -> [u64; 7] {
         "oldest-block-height",
     ]
     .map(|name| {
-        answer.headers[&format!("x-{vendor}-{name}")]
+        response.headers[&format!("x-{vendor}-{name}")]
             .parse()
             .unwrap()
     })
 }
 
 /// Returns the body of a successful JSON response.
-pub fn good(answer: &RawResponse) -> Value {
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    ledger_headers(answer, "node");
-    answer.json()
+pub fn ok_json(response: &RawResponse) -> Value {
+    assert_eq!(response.status, 200, "{}", response.text());
+    ledger_headers(response, "node");
+    response.json()
 }
 
 /// Returns the body of a successful BCS response.
-pub fn good_bcs(answer: &RawResponse) -> &[u8] {
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.headers["content-type"], "application/x-bcs");
-    ledger_headers(answer, "node");
-    &answer.body
+pub fn ok_bcs(response: &RawResponse) -> &[u8] {
+    assert_eq!(response.status, 200, "{}", response.text());
+    assert_eq!(response.headers["content-type"], "application/x-bcs");
+    ledger_headers(response, "node");
+    &response.body
 }
 
 /// Asserts that the response is an error with this status and `error_code`.
-pub fn refused(answer: &RawResponse, (status, error_code): (u16, &str), what: &str) {
-    assert_eq!(answer.status, status, "{what}: {}", answer.text());
-    assert_eq!(answer.error_code(), error_code, "{what}");
+pub fn assert_error(response: &RawResponse, (status, error_code): (u16, &str), case: &str) {
+    assert_eq!(response.status, status, "{case}: {}", response.text());
+    assert_eq!(response.error_code(), error_code, "{case}");
 }
 
 /// Asserts that the node still commits a valid transfer.
-pub async fn still_works(api: &TestApi) {
+pub async fn assert_still_commits(api: &TestApi) {
     let committed = api.commit(&Transfer::new(4, 0)).await;
     assert_eq!(committed["success"], true, "{committed}");
 }

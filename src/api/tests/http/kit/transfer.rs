@@ -58,8 +58,8 @@ impl Transfer {
         }
     }
 
-    /// Returns a transfer of 7 to `0xb0b` that [`Transfer::payload_with_nonce`] completes. Its sequence
-    /// number has no meaning, and it expires while a nonce is valid.
+    /// Returns a transfer of 7 to `0xb0b` that [`Transfer::payload_with_nonce`] completes. Its
+    /// sequence number has no meaning, and it expires while a nonce is valid.
     pub fn orderless(from: usize) -> Self {
         Self {
             expiration_timestamp_secs: now_secs() + 50,

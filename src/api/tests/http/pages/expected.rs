@@ -1,16 +1,16 @@
-//! What each listing should hold, put together from the transactions one by one.
+//! The expected content of each listing, built from transactions that are read one by one.
 
 use super::{
     walk::{Numbered, Walked, newest_version, number},
     writer::MIXED,
 };
 use crate::{
-    kit::{Client, Transfer, good},
+    kit::{Client, Transfer, ok_json},
     summaries::summary,
 };
 use serde_json::{Value, json};
 
-/// What the ledger says transaction by transaction.
+/// All transactions of the ledger, in the order of their versions.
 pub struct Ledger(Vec<Value>);
 
 impl Ledger {
@@ -18,7 +18,7 @@ impl Ledger {
         let mut all = Vec::new();
         for version in 0..=newest_version(client).await {
             let path = format!("/v1/transactions/by_version/{version}");
-            all.push(good(&client.get(&path).await));
+            all.push(ok_json(&client.get(&path).await));
         }
         Self(all)
     }
@@ -28,10 +28,10 @@ impl Ledger {
         self.0.iter().filter(move |one| one["sender"] == sender)
     }
 
-    /// What a listing should hold: each thing with its version, from a number on.
+    /// Returns the expected entries of a listing from a number on, each with its version.
     pub fn expected(&self, listing: &Numbered, from: u64) -> Vec<(u64, Value)> {
         let all: Vec<(u64, Value)> = match listing.path.rsplit('/').next().unwrap() {
-            "auxiliary_info" => self.places(),
+            "auxiliary_info" => self.transaction_indices(),
             "transaction_summaries" => self
                 .of(MIXED)
                 .map(|one| (number(one, "version"), summary(one)))
@@ -51,8 +51,8 @@ impl Ledger {
             }
             _ => self.withdrawals(),
         };
-        let is_from = |(position, (_, thing)): &(usize, (u64, Value))| match listing.number {
-            Some(member) => number(thing, member) >= from,
+        let is_from = |(position, (_, entry)): &(usize, (u64, Value))| match listing.number {
+            Some(member) => number(entry, member) >= from,
             None => *position as u64 >= from,
         };
         all.into_iter()
@@ -62,21 +62,21 @@ impl Ledger {
             .collect()
     }
 
-    fn places(&self) -> Vec<(u64, Value)> {
-        let mut place = 0;
-        let places = self.0.iter().map(|one| {
-            place = if one["type"] == "block_metadata_transaction" {
+    fn transaction_indices(&self) -> Vec<(u64, Value)> {
+        let mut index = 0;
+        let transaction_indices = self.0.iter().map(|one| {
+            index = if one["type"] == "block_metadata_transaction" {
                 0
             } else {
-                place + 1
+                index + 1
             };
-            let place = if one["version"] == "0" { 0 } else { place };
+            let index = if one["version"] == "0" { 0 } else { index };
             (
                 number(one, "version"),
-                json!({ "transaction_index": place }),
+                json!({ "transaction_index": index }),
             )
         });
-        places.collect()
+        transaction_indices.collect()
     }
 
     fn withdrawals(&self) -> Vec<(u64, Value)> {
@@ -96,26 +96,26 @@ impl Ledger {
         versioned.collect()
     }
 
-    /// Whether a walk gave what it had to give.
+    /// Asserts that a walk returned the expected entries.
     pub fn check(&self, listing: &Numbered, from: u64, walked: &Walked) {
         let expected = self.expected(listing, from);
-        let due = expected
+        let required = expected
             .iter()
             .filter(|(version, _)| *version <= walked.version)
             .count();
-        let what = format!("{} from {from}", listing.path);
+        let case = format!("{} from {from}", listing.path);
         assert!(
-            walked.all.len() >= due,
-            "{what}: {} of {due}",
+            walked.all.len() >= required,
+            "{case}: {} of {required}",
             walked.all.len()
         );
         for (found, (_, expected)) in walked.all.iter().zip(&expected) {
-            assert_eq!(found, expected, "{what}");
+            assert_eq!(found, expected, "{case}");
         }
         assert!(
             walked.all.len() <= expected.len(),
-            "{what}: more than there is"
+            "{case}: more entries than expected"
         );
-        assert!(!walked.is_pruned, "{what}");
+        assert!(!walked.is_pruned, "{case}");
     }
 }

@@ -1,7 +1,7 @@
-//! The listings that are numbered.
+//! Listings with pages that begin at a number.
 
 use super::walk::{Numbered, number};
-use crate::kit::{Client, Transfer, good};
+use crate::kit::{Client, Transfer, ok_json};
 
 /// The resource with the handle of an account's withdrawals.
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
@@ -18,7 +18,7 @@ pub fn transactions() -> Numbered {
     }
 }
 
-pub fn places() -> Numbered {
+pub fn transaction_indices() -> Numbered {
     Numbered {
         path: "/v1/transactions/auxiliary_info".to_owned(),
         start: "start_version",
@@ -42,10 +42,10 @@ pub fn summaries(from: usize) -> Numbered {
     }
 }
 
-/// The withdrawals of an account, by the handle and by the creation number of the stream.
+/// Returns the listings of an account's withdrawals, by handle and by creation number.
 pub async fn withdrawals(client: &Client, from: usize) -> [Numbered; 2] {
     let by_handle = format!("{}/events/{STORE}/withdraw_events", account(from));
-    let first = good(&client.get(&format!("{by_handle}?limit=1")).await);
+    let first = ok_json(&client.get(&format!("{by_handle}?limit=1")).await);
     let creation_number = number(&first[0]["guid"], "creation_number");
     [
         by_handle,

@@ -3,7 +3,7 @@
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
-use crate::kit::{Client, RawResponse, good, ledger_headers, refused};
+use crate::kit::{Client, RawResponse, assert_error, ledger_headers, ok_json};
 use fastrand::Rng;
 use serde_json::Value;
 
@@ -21,35 +21,35 @@ fn page_limit(random: &mut Rng) -> u64 {
     random.u64(1..=PAGE_MAX * 5 / 4)
 }
 
-/// A listing whose pages begin at a number.
+/// A listing with pages that begin at a number.
 pub struct Numbered {
     pub path: String,
-    /// The parameter that says where a page begins.
+    /// Query parameter with the number of the first entry.
     pub start: &'static str,
-    /// The member of what is listed that has the number; without one the things are numbered as they come.
+    /// Member of an entry that has its number. Without one, entries are numbered by position.
     pub number: Option<&'static str>,
 }
 
-/// What was read of a listing.
+/// Result of reading a listing.
 pub struct Walked {
-    /// The newest version at the moment of the first page.
+    /// The newest version when the first page was read.
     pub version: u64,
     pub all: Vec<Value>,
-    /// Whether a page was refused because its beginning was pruned.
+    /// Whether a page was rejected because its first entry was pruned.
     pub is_pruned: bool,
 }
 
-/// The number that a member holds as text.
-pub fn number(thing: &Value, member: &str) -> u64 {
-    thing[member].as_str().unwrap().parse().unwrap()
+/// Returns the number that a member holds as text.
+pub fn number(entry: &Value, member: &str) -> u64 {
+    entry[member].as_str().unwrap().parse().unwrap()
 }
 
-/// The newest version at the moment of an answer.
-pub fn version(answer: &RawResponse) -> u64 {
-    ledger_headers(answer, "node")[1]
+/// Returns the newest version when a response was made.
+pub fn version(response: &RawResponse) -> u64 {
+    ledger_headers(response, "node")[1]
 }
 
-/// The newest version.
+/// Returns the newest version.
 pub async fn newest_version(client: &Client) -> u64 {
     version(&client.get("/v1/info").await)
 }
@@ -58,7 +58,7 @@ impl Numbered {
     /// Reads pages of random lengths from the number `from` to the version that was the newest one
     /// at the first page, while newer versions are committed.
     pub async fn walk(&self, client: &Client, from: u64, random: &mut Rng) -> Walked {
-        let (mut start, mut moment) = (from, None);
+        let (mut start, mut first_page_version) = (from, None);
         let mut walked = Walked {
             version: 0,
             all: Vec::new(),
@@ -67,13 +67,13 @@ impl Numbered {
         loop {
             let limit = page_limit(random);
             let path = format!("{}?{}={start}&limit={limit}", self.path, self.start);
-            let answer = client.get(&path).await;
-            walked.version = *moment.get_or_insert(version(&answer));
-            match answer.status {
-                // Some listings know their end.
+            let response = client.get(&path).await;
+            walked.version = *first_page_version.get_or_insert(version(&response));
+            match response.status {
+                // Some listings reject a start beyond their end.
                 400 => {
-                    refused(&answer, (400, "invalid_input"), &path);
-                    assert!(start > version(&answer), "{path}");
+                    assert_error(&response, (400, "invalid_input"), &path);
+                    assert!(start > version(&response), "{path}");
                     return walked;
                 }
                 410 => {
@@ -82,11 +82,11 @@ impl Numbered {
                 }
                 _ => {}
             }
-            let Value::Array(page) = good(&answer) else {
-                panic!("{path} is no list");
+            let Value::Array(page) = ok_json(&response) else {
+                panic!("{path} is not a list");
             };
             assert!(page.len() as u64 <= limit.min(PAGE_MAX), "{path}");
-            assert!(!answer.headers.contains_key("x-node-cursor"), "{path}");
+            assert!(!response.headers.contains_key("x-node-cursor"), "{path}");
             let Some(last) = page.last() else {
                 return walked;
             };
@@ -94,7 +94,7 @@ impl Numbered {
                 Some(member) => number(last, member) + 1,
                 None => start + page.len() as u64,
             };
-            // What is numbered as it comes is numbered by version.
+            // Entries that are numbered by position have one position per version.
             let is_past = match last.get("version") {
                 Some(_) => number(last, "version") > walked.version,
                 None => start > walked.version + 1,
@@ -107,8 +107,8 @@ impl Numbered {
     }
 }
 
-/// Reads a listing to its end by cursors, in pages of 1 to `limit_max` entries. Returns `None` if a
-/// page was refused because its version was pruned.
+/// Reads a listing to its end by cursors, in pages of 1 to `limit_max` entries. Returns `None` if
+/// a page was rejected because its version was pruned.
 pub async fn walk_cursors(
     client: &Client,
     path: &str,
@@ -118,16 +118,16 @@ pub async fn walk_cursors(
     let (mut all, mut start) = (Vec::new(), String::new());
     loop {
         let limit = random.u64(1..=limit_max);
-        let answer = client.get(&format!("{path}&limit={limit}{start}")).await;
-        if answer.status == 410 {
-            refused(&answer, (410, "version_pruned"), path);
+        let response = client.get(&format!("{path}&limit={limit}{start}")).await;
+        if response.status == 410 {
+            assert_error(&response, (410, "version_pruned"), path);
             return None;
         }
-        let page = good(&answer);
+        let page = ok_json(&response);
         let page = page.as_array().unwrap();
         assert!(page.len() as u64 <= limit, "{path}");
         all.extend(page.iter().cloned());
-        match answer.headers.get("x-node-cursor") {
+        match response.headers.get("x-node-cursor") {
             Some(cursor) => start = format!("&start={cursor}"),
             None => return Some(all),
         }

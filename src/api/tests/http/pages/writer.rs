@@ -1,4 +1,4 @@
-//! Commits all the time.
+//! A task that commits transfers continuously.
 
 use crate::kit::{Client, TestApi, Transfer};
 use actix_web::rt;
@@ -10,17 +10,17 @@ use std::{cell::Cell, rc::Rc};
 pub const MIXED: usize = 0;
 /// The development account that sends transfers with sequence numbers only.
 pub const SEQUENTIAL: usize = 1;
-/// How many transactions of each account are on their way together.
-const AT_ONCE: u64 = 6;
+/// Number of transfers of each kind that an account submits per round.
+const PER_ROUND: u64 = 6;
 
-/// Transfers to `0xb0b` that go on until this is stopped.
+/// A task that commits transfers to `0xb0b` until it is stopped.
 pub struct Writer {
     is_over: Rc<Cell<bool>>,
     task: rt::task::JoinHandle<()>,
 }
 
 impl Writer {
-    /// Starts to commit.
+    /// Starts the task.
     pub fn start(api: &TestApi) -> Self {
         let is_over = Rc::new(Cell::new(false));
         let (client, chain, until) = (api.client.clone(), api.chain.clone(), Rc::clone(&is_over));
@@ -34,25 +34,25 @@ impl Writer {
         Self { is_over, task }
     }
 
-    /// Commits what is on its way, and no more.
+    /// Stops the task after its current round.
     pub async fn stop(self) {
         self.is_over.set(true);
         self.task.await.unwrap();
     }
 }
 
-/// Submits some transactions and waits for the last of them.
+/// Submits one round of transactions and waits until the last ones are committed.
 async fn write(client: &Client, chain: &Chain, round: u64) {
     let mut last = Vec::new();
     for from in [MIXED, SEQUENTIAL] {
-        for number in round * AT_ONCE..(round + 1) * AT_ONCE {
+        for number in round * PER_ROUND..(round + 1) * PER_ROUND {
             let signed = Transfer::new(from, number).sign(chain);
             assert_eq!(client.submit_bcs(&signed).await.status, 202);
             if from == MIXED {
                 let signed = orderless(chain, number);
                 assert_eq!(client.submit_bcs(&signed).await.status, 202);
             }
-            if number + 1 == (round + 1) * AT_ONCE {
+            if number + 1 == (round + 1) * PER_ROUND {
                 last.push(signed.hash(chain.vendor()));
             }
         }
@@ -62,7 +62,7 @@ async fn write(client: &Client, chain: &Chain, round: u64) {
     }
 }
 
-/// A transfer of the mixed account that a nonce protects.
+/// Returns an orderless transfer of the mixed account.
 fn orderless(chain: &Chain, nonce: u64) -> SignedTransaction {
     let transfer = Transfer::orderless(MIXED);
     transfer.sign_payload(chain, transfer.payload_with_nonce(chain, nonce))

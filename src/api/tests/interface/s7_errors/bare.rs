@@ -1,10 +1,10 @@
-//! What the HTTP layer refuses before there is a route: bare, without the error body.
+//! Rejections by the HTTP layer, which have no error body.
 
-use crate::kit::{Settings, TestApi, still_works};
+use crate::kit::{Settings, TestApi, assert_still_commits};
 
-/// A request that is no HTTP is 400, and headers that are too large are 431.
+/// Responds with 400 to bytes that are not HTTP, and with 431 to headers that are too large.
 #[actix_web::test]
-async fn what_is_no_request_is_refused_bare() {
+async fn rejects_malformed_http_without_a_body() {
     let api = TestApi::start(Settings::default()).await;
     let large = format!(
         "GET /v1 HTTP/1.1\r\nhost: node\r\nx-large: {}\r\n\r\n",
@@ -20,11 +20,11 @@ async fn what_is_no_request_is_refused_bare() {
         ),
         (large.as_bytes(), 431),
     ] {
-        let shown = String::from_utf8_lossy(&request[..request.len().min(40)]);
-        let answer = api.client.raw(request).await;
-        assert_eq!(answer.status, status, "{shown}");
-        assert_eq!(answer.text(), "", "{shown}");
+        let label = String::from_utf8_lossy(&request[..request.len().min(40)]);
+        let response = api.client.raw(request).await;
+        assert_eq!(response.status, status, "{label}");
+        assert_eq!(response.text(), "", "{label}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

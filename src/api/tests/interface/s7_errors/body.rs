@@ -1,4 +1,4 @@
-//! The body of an error, and the closed list of codes.
+//! The body of an error.
 
 use crate::{
     chain::{History, Pruned},
@@ -7,10 +7,10 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// An answer of several kinds of error.
+/// Returns responses with several kinds of errors.
 async fn errors(history: &History) -> Vec<RawResponse> {
     let client = &history.api.client;
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for path in [
         "/v1/nothing",
         "/v1/blocks/by_height/x",
@@ -19,54 +19,54 @@ async fn errors(history: &History) -> Vec<RawResponse> {
         "/v1/transactions?limit=0",
         "/v1/-/healthy?duration_secs=0",
     ] {
-        answers.push(client.get(path).await);
-        answers.push(client.get_bcs(path).await);
+        responses.push(client.get(path).await);
+        responses.push(client.get_bcs(path).await);
     }
-    answers.push(client.send("DELETE", "/v1", &[], None).await);
-    answers.push(client.send("POST", "/v1/view", &[], None).await);
-    answers
+    responses.push(client.send("DELETE", "/v1", &[], None).await);
+    responses.push(client.send("POST", "/v1/view", &[], None).await);
+    responses
 }
 
-/// The body is JSON whatever the client takes, with a message and a code.
+/// Responds in JSON, whatever the client accepts.
 #[actix_web::test]
 async fn an_error_has_a_message_and_a_code() {
     let history = History::start().await;
-    for answer in errors(&history).await {
-        assert_eq!(answer.headers["content-type"], "application/json");
-        let body = answer.json();
+    for response in errors(&history).await {
+        assert_eq!(response.headers["content-type"], "application/json");
+        let body = response.json();
         assert_eq!(members(&body), ["error_code", "message"], "{body}");
         assert!(!body["message"].as_str().unwrap().is_empty());
     }
     history.api.stop().await;
 }
 
-/// `vm_error_code` is a JSON number, and there only where the transaction machine says something.
+/// Shows the code for errors of validation and of execution.
 #[actix_web::test]
-async fn the_vm_error_code_is_a_number_where_there_is_one() {
+async fn the_vm_error_code_is_a_number() {
     let api = TestApi::start(Settings::default()).await;
     let wrong = changed(
         &Transfer::new(0, 0).json(&api.chain),
         "/max_gas_amount",
         json!("100001"),
     );
-    let refused = api.client.submit_json(&wrong).await;
-    row("POST /transactions", 400, "vm_error").holds(&refused, "a wrong signature");
+    let rejected = api.client.submit_json(&wrong).await;
+    row("POST /transactions", 400, "vm_error").assert_matches(&rejected, "a wrong signature");
     let aborts = json!({
         "function": "0x1::coin::is_account_registered",
         "type_arguments": ["0x5::no::Coin"],
         "arguments": ["0xb0b"],
     });
     let failed = api.client.post_json("/v1/view", &aborts, "*/*").await;
-    row("POST /view", 400, "invalid_input").holds(&failed, "an abort");
-    for (answer, code) in [(refused, 1), (failed, 4016)] {
-        let body = answer.json();
+    row("POST /view", 400, "invalid_input").assert_matches(&failed, "an abort");
+    for (response, code) in [(rejected, 1), (failed, 4016)] {
+        let body = response.json();
         assert_eq!(members(&body), ["error_code", "message", "vm_error_code"]);
         assert_eq!(body["vm_error_code"], code);
     }
     api.stop().await;
 }
 
-/// Messages about what is not found or gone name the thing and the version.
+/// Names the missing thing and the version in the messages of 404 and 410.
 #[actix_web::test]
 async fn messages_name_the_thing_and_the_version() {
     let pruned = Pruned::start().await;
@@ -75,19 +75,22 @@ async fn messages_name_the_thing_and_the_version() {
         (
             "/v1/accounts/01/resource/0x1::a::B%3Cu8,0x1::c::D%3E",
             format!(
-                "Resource not found by Address(0x1), Struct tag(0x1::a::B<u8, 0x1::c::D>) and Ledger version({newest})"
+                "Resource not found by Address(0x1), Struct tag(0x1::a::B<u8, 0x1::c::D>) \
+                     and Ledger version({newest})"
             ),
         ),
         (
             "/v1/accounts/0x1/module/nothing",
             format!(
-                "Module not found by Address(0x1), Module name(nothing) and Ledger version({newest})"
+                "Module not found by Address(0x1), Module name(nothing) \
+                     and Ledger version({newest})"
             ),
         ),
         (
             "/v1/accounts/0x1/events/0x1::chain_id::ChainId/nothing",
             format!(
-                "Struct Field not found by Address(0x1), Struct tag(0x1::chain_id::ChainId), Field name(nothing) and Ledger version({newest})"
+                "Struct Field not found by Address(0x1), Struct tag(0x1::chain_id::ChainId), \
+                     Field name(nothing) and Ledger version({newest})"
             ),
         ),
         (
@@ -123,7 +126,8 @@ async fn messages_name_the_thing_and_the_version() {
     assert_eq!(
         missing.json()["message"],
         format!(
-            "Table Item not found by Table handle(0xdead), Table key(0x01) and Ledger version({newest})"
+            "Table Item not found by Table handle(0xdead), Table key(0x01) \
+                 and Ledger version({newest})"
         )
     );
     pruned.api.stop().await;

@@ -1,4 +1,4 @@
-//! A node whose disk cannot be read: requests that need the store are 500 `internal_error`, and no
+//! A node with an unreadable disk: requests that need the store are 500 `internal_error`, and no
 //! response contains the cause.
 
 use crate::{
@@ -18,10 +18,10 @@ use std::{
     },
 };
 
-/// What the cause says.
+/// Message of the failed read, which no response may contain.
 const CAUSE: &str = "the disk is gone";
 
-/// A disk in memory that fails to read once it is told so.
+/// A disk in memory. Its reads fail once `is_broken` is set.
 #[derive(Debug)]
 struct Breakable {
     memory: redb::backends::InMemoryBackend,
@@ -48,7 +48,7 @@ impl redb::StorageBackend for Breakable {
         self.memory.sync_data()
     }
 
-    /// As a file, it grows.
+    /// Grows the disk on demand, as a file.
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let end = offset + data.len() as u64;
         if self.memory.len()? < end {
@@ -89,16 +89,16 @@ pub const NEEDS_NO_DISK: [(&str, &str); 9] = [
     ),
 ];
 
-/// Commits a history, then enough that the memory of the node has nothing of it, and breaks the
-/// disk.
-/// Returns the history with the hash of the genesis transaction.
+/// Returns a history on a broken disk, and the hash of its genesis transaction.
+///
+/// Before the disk breaks, commits enough that the memory of the node has nothing of the history.
 async fn broken() -> (History, String) {
     let is_broken = Arc::new(AtomicBool::new(false));
     let [backend, log] = [Arc::clone(&is_broken), Arc::default()].map(|is_broken| Breakable {
         memory: redb::backends::InMemoryBackend::new(),
         is_broken,
     });
-    // Nothing of what was read stays in memory.
+    // The page cache has no capacity, so that every read reaches the disk.
     let store = Store::open_backend(backend, log, &StoreOptions { cache_bytes: 0 }).unwrap();
     let mut settings = Settings {
         store: Some(store),
@@ -115,7 +115,7 @@ async fn broken() -> (History, String) {
     for signed in [set(2), set(3), transfer(3), transfer(4)] {
         api.commit_signed(&signed).await;
     }
-    // Only a read has the writer apply the newest blocks before it is idle.
+    // A read makes the writer apply the newest blocks before the writer is idle.
     history.get("/v1/accounts/0x1/resources?limit=1").await;
     let genesis = history.get("/v1/transactions/by_version/0").await;
     is_broken.store(true, SeqCst);
@@ -141,24 +141,24 @@ fn path_on_disk(example: &Example, genesis: &str) -> String {
 
 /// Asserts that each response is the one of its row and does not contain the cause. Lists all
 /// responses with another status.
-fn hold(answers: Vec<(Row, String, RawResponse)>) {
+fn assert_all_match(responses: Vec<(Row, String, RawResponse)>) {
     let mut other = Vec::new();
-    for (row, path, answer) in answers {
-        if answer.status == row.status {
-            row.holds(&answer, &path);
-            assert!(!answer.text().contains(CAUSE), "{}", answer.text());
+    for (row, path, response) in responses {
+        if response.status == row.status {
+            row.assert_matches(&response, &path);
+            assert!(!response.text().contains(CAUSE), "{}", response.text());
         } else {
-            other.push((path, answer.status));
+            other.push((path, response.status));
         }
     }
     assert!(other.is_empty(), "{other:#?}");
 }
 
-/// Every read of the ledger.
+/// Reads on every route that needs the disk.
 #[actix_web::test]
 async fn reads_of_a_broken_disk_are_500() {
     let (history, genesis) = broken().await;
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for mut example in examples::reads(&history) {
         if NEEDS_NO_DISK
             .iter()
@@ -167,17 +167,17 @@ async fn reads_of_a_broken_disk_are_500() {
             continue;
         }
         example.path = path_on_disk(&example, &genesis);
-        let answer = example.ask(&history, "*/*").await;
+        let response = example.send(&history, "*/*").await;
         let row = row(example.route, 500, "internal_error");
-        answers.push((row, example.path, answer));
+        responses.push((row, example.path, response));
     }
-    hold(answers);
+    assert_all_match(responses);
 }
 
-/// The node rejects submissions after the first failed read, so each route gets a node of its own.
+/// Starts a node per route, because a node rejects submissions after the first failed read.
 #[actix_web::test]
 async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (row, path) in [
         (
             row("POST /transactions", 500, "internal_error"),
@@ -190,22 +190,23 @@ async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
     ] {
         let (history, _) = broken().await;
         let TestApi { client, chain, .. } = &history.api;
-        // The Head does not have the account of this sender, so it is read from the store.
+        // The head does not have the account of this sender, so it is read from the store.
         let transaction = Transfer::new(2, 0).json(chain);
         let body = match path {
             "transactions" => transaction,
             _ => json!([transaction]),
         };
         let url = format!("/v1/{path}");
-        let answer = client.post_json(&url, &body, "*/*").await;
-        answers.push((row, path.to_owned(), answer));
+        let response = client.post_json(&url, &body, "*/*").await;
+        responses.push((row, path.to_owned(), response));
         let later = client.post_json(&url, &body, "*/*").await;
         assert_eq!(later.status, 503, "{path}: {}", later.text());
     }
-    hold(answers);
+    assert_all_match(responses);
 }
 
-/// Requests that read the ledger through the state, which has no errors of the store.
+/// Sends requests that read the ledger through the state. Its reads do not return errors of the
+/// store.
 #[actix_web::test]
 async fn failed_reads_of_the_state_reject_later_submissions() {
     let sender = Transfer::new(0, 0).sender();
@@ -213,12 +214,12 @@ async fn failed_reads_of_the_state_reject_later_submissions() {
     for path in [balance.as_str(), "/v1/view", "/v1/transactions/simulate"] {
         let (history, _) = broken().await;
         let TestApi { client, chain, .. } = &history.api;
-        let answer = match path {
+        let response = match path {
             "/v1/view" => client.post_json(path, &balance_call(), "*/*").await,
             "/v1/transactions/simulate" => client.post_json(path, &simulated(chain), "*/*").await,
             _ => client.get(path).await,
         };
-        assert_eq!(answer.status, 500, "{path}: {}", answer.text());
+        assert_eq!(response.status, 500, "{path}: {}", response.text());
         let transaction = Transfer::new(2, 0).json(chain);
         let later = client
             .post_json("/v1/transactions", &transaction, "*/*")
@@ -243,28 +244,28 @@ fn balance_call() -> Value {
     })
 }
 
-/// A simulation reads the accounts of the transaction.
+/// Reads the accounts of the simulated transaction.
 #[actix_web::test]
 async fn simulations_on_a_broken_disk_are_500() {
     let (history, _) = broken().await;
     let TestApi { client, chain, .. } = &history.api;
     let path = "/v1/transactions/simulate";
-    let answer = client.post_json(path, &simulated(chain), "*/*").await;
+    let response = client.post_json(path, &simulated(chain), "*/*").await;
     let row = row("POST /transactions/simulate", 500, "internal_error");
-    hold(vec![(row, path.to_owned(), answer)]);
+    assert_all_match(vec![(row, path.to_owned(), response)]);
 }
 
-/// The rows of these routes say that nothing causes a 500.
+/// Supports the rows of `tests/interface.md` that state that nothing causes a 500.
 #[actix_web::test]
-async fn what_needs_no_disk_is_still_answered() {
+async fn responds_200_if_no_disk_is_needed() {
     let (history, _) = broken().await;
     for example in examples::reads(&history) {
         if NEEDS_NO_DISK
             .iter()
             .any(|(route, _)| *route == example.route)
         {
-            let answer = example.ask(&history, "*/*").await;
-            row(example.route, 200, "-").holds(&answer, example.route);
+            let response = example.send(&history, "*/*").await;
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         }
     }
     row("POST /transactions/encode_submission", 200, "-")

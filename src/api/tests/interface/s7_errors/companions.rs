@@ -1,16 +1,15 @@
-//! The routes that the document only names or that its clients use besides: each with its own errors.
+//! Errors of routes that the interface document only mentions, or that its clients use in addition.
 
 use crate::{
     chain::History,
     examples,
-    kit::{Settings, TestApi, Transfer, good, refused},
+    kit::{Settings, TestApi, Transfer, ok_json},
     rows::{changed, row},
 };
 use serde_json::json;
 
-/// Parameters that are not of their declared type do not read.
 #[actix_web::test]
-async fn parameters_of_another_type_do_not_read() {
+async fn rejects_parameters_of_another_type() {
     let history = History::start().await;
     let syntax = |route| row(route, 400, "web_framework_error");
     for (row, path) in [
@@ -122,9 +121,8 @@ async fn parameters_of_another_type_do_not_read() {
     history.api.stop().await;
 }
 
-/// Values that read well and make no sense.
 #[actix_web::test]
-async fn values_that_make_no_sense() {
+async fn rejects_well_formed_values_without_a_meaning() {
     let history = History::start().await;
     for (row, path) in [
         (
@@ -186,9 +184,8 @@ async fn values_that_make_no_sense() {
     history.api.stop().await;
 }
 
-/// What is not there.
 #[actix_web::test]
-async fn what_is_not_there_is_not_found() {
+async fn responds_404_to_unknown_names_and_versions() {
     let history = History::start().await;
     let future = "ledger_version=19";
     for (row, path) in [
@@ -269,7 +266,11 @@ async fn what_is_not_there_is_not_found() {
         (
             row("POST /view", 404, "version_not_found"),
             format!("/v1/view?{future}"),
-            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
+            json!({
+                "function": "0x1::coin::name",
+                "type_arguments": ["0x5::no::Coin"],
+                "arguments": [],
+            }),
         ),
     ] {
         row.post(&history.api, &path, &body).await;
@@ -277,7 +278,6 @@ async fn what_is_not_there_is_not_found() {
     history.api.stop().await;
 }
 
-/// Whatever lies in the state is read by its key.
 #[actix_web::test]
 async fn values_of_the_state_are_read_by_their_key() {
     let history = History::start().await;
@@ -315,9 +315,8 @@ async fn values_of_the_state_are_read_by_their_key() {
     history.api.stop().await;
 }
 
-/// A query is answered in JSON only.
 #[actix_web::test]
-async fn queries_are_answered_in_json_only() {
+async fn rejects_graphql_queries_for_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let headers = [
         ("content-type", "application/json"),
@@ -330,40 +329,40 @@ async fn queries_are_answered_in_json_only() {
     api.stop().await;
 }
 
-/// A ledger that is older than the asker allows is 503, and does not ask to come again: it may stay so.
+/// Responds with 503 if the ledger is older than the client allows, without `Retry-After`, because
+/// it may stay so.
 #[actix_web::test]
-async fn a_ledger_that_is_not_fresh_is_503() {
+async fn a_stale_ledger_is_503() {
     let api = TestApi::start(Settings::default()).await;
-    let answer = row("GET /-/healthy", 503, "health_check_failed")
+    let response = row("GET /-/healthy", 503, "health_check_failed")
         .get(&api, "/v1/-/healthy?duration_secs=0")
         .await;
-    assert!(!answer.headers.contains_key("retry-after"));
+    assert!(!response.headers.contains_key("retry-after"));
     api.stop().await;
 }
 
-/// A node that cannot write is not healthy: 503 with the cause, and it does not ask to come again: it may stay so.
+/// Names the cause, and omits `Retry-After`, because the node may stay so.
 #[actix_web::test]
 async fn a_node_that_cannot_write_is_503() {
     let api = TestApi::start(Settings::default()).await;
     api.handle()
         .report_disk_space(Some(&"no room is left".into()));
-    let answer = row("GET /-/healthy", 503, "health_check_failed")
+    let response = row("GET /-/healthy", 503, "health_check_failed")
         .get(&api, "/v1/-/healthy")
         .await;
-    assert!(!answer.headers.contains_key("retry-after"));
+    assert!(!response.headers.contains_key("retry-after"));
     assert!(
-        answer.text().contains("no room is left"),
+        response.text().contains("no room is left"),
         "{}",
-        answer.text()
+        response.text()
     );
     api.handle().report_disk_space(None);
-    good(&api.client.get("/v1/-/healthy").await);
+    ok_json(&api.client.get("/v1/-/healthy").await);
     api.stop().await;
 }
 
-/// What to sign is told in JSON only.
 #[actix_web::test]
-async fn what_to_sign_is_told_in_json_only() {
+async fn rejects_encoding_for_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let body = Transfer::new(0, 0).json(&api.chain).to_string();
     let headers = [
@@ -385,9 +384,9 @@ async fn what_to_sign_is_told_in_json_only() {
     api.stop().await;
 }
 
-/// What is not executed is refused when it is encoded or simulated, with the number of the reason.
+/// Names the status in `vm_error_code`.
 #[actix_web::test]
-async fn what_is_not_executed_is_refused() {
+async fn rejects_encoding_and_simulation_of_unsupported_payloads() {
     let api = TestApi::start(Settings::default()).await;
     let body = changed(
         &Transfer::new(0, 0).json(&api.chain),
@@ -404,15 +403,15 @@ async fn what_is_not_executed_is_refused() {
             "/v1/transactions/simulate",
         ),
     ] {
-        let answer = row.post(&api, path, &body).await;
-        assert_eq!(answer.json()["vm_error_code"], 26);
+        let response = row.post(&api, path, &body).await;
+        assert_eq!(response.json()["vm_error_code"], 26);
     }
     api.stop().await;
 }
 
-/// A simulation and what to sign are answers with 200, a batch of which all are taken with 202.
+/// Responds with 200 to a simulation and an encoding, and with 202 to a batch without failures.
 #[actix_web::test]
-async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
+async fn accepts_a_simulation_an_encoding_and_a_batch() {
     let history = History::start().await;
     for example in examples::submissions(&history) {
         let row = match example.route {
@@ -429,30 +428,17 @@ async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
     history.api.stop().await;
 }
 
-/// A batch of which only some are taken is 206, and lists the others.
+/// Lists the invalid transactions of the batch.
 #[actix_web::test]
-async fn a_batch_of_which_some_are_taken_is_206() {
+async fn a_batch_with_invalid_transactions_is_206() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     let wrong = changed(&good, "/max_gas_amount", json!("100001"));
-    let answer = row("POST /transactions/batch", 206, "-")
+    let response = row("POST /transactions/batch", 206, "-")
         .post(&api, "/v1/transactions/batch", &json!([good, wrong]))
         .await;
-    let failure = &answer.json()["transaction_failures"][0];
+    let failure = &response.json()["transaction_failures"][0];
     assert_eq!(failure["transaction_index"], 1);
     assert_eq!(failure["error"]["error_code"], "vm_error");
-    api.stop().await;
-}
-
-/// A path that takes `GET` takes `HEAD` too.
-#[actix_web::test]
-async fn a_path_that_takes_two_methods_names_both() {
-    let api = TestApi::start(Settings::default()).await;
-    let answer = api
-        .client
-        .send("PUT", "/v1/transactions", &[], Some(b""))
-        .await;
-    refused(&answer, (405, "web_framework_error"), "PUT");
-    assert_eq!(answer.headers["allow"], "GET, HEAD, POST");
     api.stop().await;
 }

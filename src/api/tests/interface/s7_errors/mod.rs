@@ -1,5 +1,5 @@
-//! docs/reference/rest-contract.md#s7: errors of every route, and each code once by its status. Errors
-//! of one route are in the module of its section and in `companions`.
+//! docs/reference/rest-contract.md#s7: errors of every route, and each code once by its status.
+//! Errors of one route are in the module of its section and in `companions`.
 
 mod bare;
 mod body;

@@ -1,16 +1,16 @@
-//! Whatever is asked for at a version below the window is 410, on every route that takes one; exactly at
-//! the window's beginning it is not.
+//! Reads of versions below the window are 410 on every route that takes a version. Reads at its
+//! start succeed.
 
 use crate::{
     chain::{Pruned, STORE},
-    kit::good,
+    kit::{Transfer, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::json;
 
-/// `GET` routes: for a version below the window, and for one in it.
+/// Reads by `GET` below and inside the window.
 #[actix_web::test]
-async fn reads_below_the_window_are_gone() {
+async fn reads_below_the_window_are_410() {
     let pruned = Pruned::start().await;
     let sender = pruned.sender();
     let state = "ledger_version";
@@ -79,14 +79,15 @@ async fn reads_below_the_window_are_gone() {
     ];
     for (row, path, parameter) in routes {
         for version in [0, pruned.oldest - 1] {
-            let answer = row
+            let response = row
                 .get(&pruned.api, &format!("{path}?{parameter}={version}"))
                 .await;
             let message = format!("Ledger version({version}) has been pruned");
-            assert_eq!(answer.json()["message"], message);
+            assert_eq!(response.json()["message"], message);
+            assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
         }
         for version in [pruned.oldest, pruned.newest] {
-            good(
+            ok_json(
                 &pruned
                     .api
                     .client
@@ -95,12 +96,23 @@ async fn reads_below_the_window_are_gone() {
             );
         }
     }
+    // 410 takes precedence over 404.
+    row(
+        "GET /accounts/{address}/resource/{resource_type}",
+        410,
+        "version_pruned",
+    )
+    .get(
+        &pruned.api,
+        "/v1/accounts/0x1/resource/0x1::a::B?ledger_version=0",
+    )
+    .await;
     pruned.api.stop().await;
 }
 
-/// `POST` routes: 410 comes before 404 and before what a call would say.
+/// Responds with 410 to a `POST` before it looks for the item or runs the call.
 #[actix_web::test]
-async fn calls_below_the_window_are_gone() {
+async fn calls_below_the_window_are_410() {
     let pruned = Pruned::start().await;
     for (row, path, body) in [
         (
@@ -125,30 +137,34 @@ async fn calls_below_the_window_are_gone() {
         (
             row("POST /view", 410, "version_pruned"),
             "/v1/view",
-            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
+            json!({
+                "function": "0x1::coin::name",
+                "type_arguments": ["0x5::no::Coin"],
+                "arguments": [],
+            }),
         ),
     ] {
         let below = format!("{path}?ledger_version={}", pruned.oldest - 1);
         row.post(&pruned.api, &below, &body).await;
-        // What is asked for is not there either, which is said where the version can be read.
+        // The item or function does not exist either, which is the error at a retained version.
         let oldest = format!("{path}?ledger_version={}", pruned.oldest);
-        let answer = pruned
+        let response = pruned
             .api
             .client
             .post_json(&oldest, &body, "application/json")
             .await;
         assert!(
-            [400, 404].contains(&answer.status),
+            [400, 404].contains(&response.status),
             "{oldest}: {}",
-            answer.text()
+            response.text()
         );
     }
     pruned.api.stop().await;
 }
 
-/// An account's transactions are asked for by sequence number: 410 below the first that is kept.
+/// Lists by sequence number, from the first retained one on.
 #[actix_web::test]
-async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
+async fn an_accounts_transactions_below_the_first_retained_are_410() {
     let pruned = Pruned::start().await;
     let path = format!("/v1/accounts/{}/transactions", pruned.sender());
     for start in 0..6 {
@@ -161,30 +177,45 @@ async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
         .await;
     }
     for query in ["", "?start=6"] {
-        let kept = good(&pruned.api.client.get(&format!("{path}{query}")).await);
-        assert_eq!(elements(&kept), &pruned.transfers[6..], "{query}");
+        let retained = ok_json(&pruned.api.client.get(&format!("{path}{query}")).await);
+        assert_eq!(elements(&retained), &pruned.transfers[6..], "{query}");
+    }
+    // The sequence number of an account remains when all of its transactions are pruned.
+    let emptied = format!("/v1/accounts/{}/transactions", Transfer::new(1, 0).sender());
+    row(
+        "GET /accounts/{address}/transactions",
+        410,
+        "version_pruned",
+    )
+    .get(&pruned.api, &format!("{emptied}?start=0"))
+    .await;
+    for query in ["", "?start=1"] {
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
     }
     pruned.api.stop().await;
 }
 
-/// Blocks leave whole: the oldest version is the first of the oldest block, and both names of a block
-/// agree on which are gone.
+/// Checks that the oldest version is the first of the oldest block, and that look-ups by height and
+/// by version agree.
 #[actix_web::test]
-async fn blocks_leave_whole() {
+async fn prunes_whole_blocks() {
     let pruned = Pruned::start().await;
     for height in 0..=pruned.newest / 3 {
         let by_height = format!("/v1/blocks/by_height/{height}");
-        let is_kept = height >= pruned.oldest_height;
+        let is_retained = height >= pruned.oldest_height;
         for version in (3 * height).saturating_sub(2)..=3 * height {
             let by_version = format!("/v1/blocks/by_version/{version}");
-            let answer = pruned.api.client.get(&by_version).await;
-            if is_kept {
-                let block = good(&answer);
-                assert_eq!(block, good(&pruned.api.client.get(&by_height).await));
+            let response = pruned.api.client.get(&by_version).await;
+            if is_retained {
+                let block = ok_json(&response);
+                assert_eq!(block, ok_json(&pruned.api.client.get(&by_height).await));
                 assert!(number(&block["first_version"]) >= pruned.oldest);
             } else {
                 row("GET /blocks/by_version/{version}", 410, "version_pruned")
-                    .holds(&answer, &by_version);
+                    .assert_matches(&response, &by_version);
+                let message = format!("Ledger version({version}) has been pruned");
+                assert_eq!(response.json()["message"], message);
                 row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
                     .get(&pruned.api, &by_height)
                     .await;
@@ -194,11 +225,10 @@ async fn blocks_leave_whole() {
     pruned.api.stop().await;
 }
 
-/// The listing of transactions without a start begins no earlier than the window.
 #[actix_web::test]
 async fn the_newest_page_begins_with_the_window() {
     let pruned = Pruned::start().await;
-    let page = good(&pruned.api.client.get("/v1/transactions?limit=100").await);
+    let page = ok_json(&pruned.api.client.get("/v1/transactions?limit=100").await);
     let versions: Vec<_> = elements(&page)
         .iter()
         .map(|transaction| number(&transaction["version"]))

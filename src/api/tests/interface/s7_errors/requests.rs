@@ -1,9 +1,9 @@
-//! What is wrong with a request whatever its route.
+//! Errors of requests that do not depend on the route.
 
 use crate::{
     chain::History,
     examples,
-    kit::{BODY_BYTES_MAX, RawResponse, Settings, TestApi, good},
+    kit::{BODY_BYTES_MAX, RawResponse, Settings, TestApi, ok_json},
     rows::row,
 };
 use actix_web::{
@@ -15,24 +15,24 @@ use actix_web::{
 use futures::stream;
 use ledger_api::configure;
 
-/// The routes whose requests do not count against `api.max_in_flight`.
+/// The routes with requests that do not count against `api.max_in_flight`.
 pub const HAS_OWN_PERMITS: [&str; 1] = ["GET /-/healthy"];
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// A path takes its methods only; the answer to others lists them.
+/// Lists the methods of the path in the response.
 #[actix_web::test]
 async fn another_method_is_405() {
     let history = History::start().await;
     for example in examples::all(&history) {
         for method in ["DELETE", "PUT", "PATCH"] {
-            let answer = history
+            let response = history
                 .api
                 .client
                 .send(method, &example.path, &[], Some(b""))
                 .await;
-            row(example.route, 405, "web_framework_error").holds(&answer, example.route);
-            let allowed = &answer.headers["allow"];
+            row(example.route, 405, "web_framework_error").assert_matches(&response, example.route);
+            let allowed = &response.headers["allow"];
             assert!(
                 allowed.split(", ").any(|one| one == example.method()),
                 "{allowed}"
@@ -42,14 +42,14 @@ async fn another_method_is_405() {
     history.api.stop().await;
 }
 
-/// A path and query above 16 KiB are 414.
+/// Limits path and query to 16 KiB.
 #[actix_web::test]
 async fn a_path_that_is_too_long_is_414() {
     let history = History::start().await;
     let long = "a=b&".repeat(5_000);
-    // Exactly so much is still read.
+    // The longest accepted path.
     let longest = format!("/v1?{}", "a".repeat(16 * 1024 - 4));
-    good(&history.api.client.get(&longest).await);
+    ok_json(&history.api.client.get(&longest).await);
     row("GET /", 414, "web_framework_error")
         .get(&history.api, &format!("{longest}a"))
         .await;
@@ -67,8 +67,8 @@ async fn a_path_that_is_too_long_is_414() {
     history.api.stop().await;
 }
 
-/// A request above `api.max_in_flight` is 503 and says when to come again. Whether the node is healthy has places
-/// of its own.
+/// Responds with 503 and `Retry-After` above `api.max_in_flight`. The health check has its own
+/// permits.
 #[actix_web::test]
 async fn requests_above_the_limit_are_503() {
     let history = History::start().await;
@@ -76,7 +76,7 @@ async fn requests_above_the_limit_are_503() {
     let mut settings = Settings::default();
     settings.api.max_in_flight = 0;
     let api = TestApi::start(settings).await;
-    good(&api.client.get("/v1/-/healthy").await);
+    ok_json(&api.client.get("/v1/-/healthy").await);
     for example in examples
         .iter()
         .filter(|example| !HAS_OWN_PERMITS.contains(&example.route))
@@ -85,16 +85,15 @@ async fn requests_above_the_limit_are_503() {
             .body
             .as_ref()
             .map(|body| body.to_string().into_bytes());
-        let answer = row(example.route, 503, "internal_error")
+        let response = row(example.route, 503, "internal_error")
             .send(&api, &example.path, &[JSON], body.as_deref())
             .await;
-        assert_eq!(answer.headers["retry-after"], "1");
+        assert_eq!(response.headers["retry-after"], "1");
     }
     api.stop().await;
     history.api.stop().await;
 }
 
-/// A `POST` without a body is 411.
 #[actix_web::test]
 async fn a_post_without_a_body_is_411() {
     let history = History::start().await;
@@ -106,12 +105,12 @@ async fn a_post_without_a_body_is_411() {
     history.api.stop().await;
 }
 
-/// A body above `api.max_body_bytes` is 413, before it is sent where its length is declared.
+/// Rejects a body above `api.max_body_bytes`, before it arrives if its length is declared.
 #[actix_web::test]
 async fn a_body_that_is_too_large_is_413() {
     let history = History::start().await;
     let large = vec![b' '; BODY_BYTES_MAX + 1];
-    // Exactly so much is still read, and found to be nothing.
+    // The longest accepted body is read, and is not a call.
     row("POST /view", 400, "web_framework_error")
         .send(&history.api, "/v1/view", &[JSON], Some(&large[1..]))
         .await;
@@ -127,7 +126,7 @@ async fn a_body_that_is_too_large_is_413() {
     history.api.stop().await;
 }
 
-/// A body of no type, or of one that the route does not take, is 415.
+/// Rejects a body without a media type, or of one that the route does not accept.
 #[actix_web::test]
 async fn a_body_of_another_type_is_415() {
     let history = History::start().await;
@@ -149,9 +148,9 @@ async fn a_body_of_another_type_is_415() {
     history.api.stop().await;
 }
 
-/// A body that is no JSON, or not of its form, does not read.
+/// Rejects a body that is not JSON, or not of the required form.
 #[actix_web::test]
-async fn a_body_that_does_not_read_is_400() {
+async fn a_malformed_body_is_400() {
     let history = History::start().await;
     let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
     for post in examples::posts(&history) {
@@ -172,7 +171,6 @@ async fn a_body_that_does_not_read_is_400() {
     history.api.stop().await;
 }
 
-/// A path whose parameter is empty is no route.
 #[actix_web::test]
 async fn an_empty_parameter_of_a_path_is_404() {
     let history = History::start().await;
@@ -182,13 +180,13 @@ async fn an_empty_parameter_of_a_path_is_404() {
             .split('/')
             .zip(with_path.path["/v1".len()..].split('/'));
         let parts: Vec<_> = parts.collect();
-        for (place, (name, _)) in parts.iter().enumerate() {
+        for (index, (name, _)) in parts.iter().enumerate() {
             if !name.starts_with('{') {
                 continue;
             }
             let given = parts.iter().enumerate();
             let given: Vec<_> = given
-                .map(|(other, (_, part))| if other == place { "" } else { part })
+                .map(|(other, (_, part))| if other == index { "" } else { part })
                 .collect();
             let path = format!("/v1{}", given.join("/"));
             let body = (method == "POST").then_some(&b"{}"[..]);
@@ -200,14 +198,13 @@ async fn an_empty_parameter_of_a_path_is_404() {
     history.api.stop().await;
 }
 
-/// A body that does not arrive in time is 408.
 #[actix_web::test]
-async fn a_body_that_does_not_arrive_is_408() {
+async fn a_body_that_does_not_arrive_in_time_is_408() {
     let history = History::start().await;
     let app =
         init_service(App::new().configure(|config| configure(config, &history.api.state))).await;
     let posts = examples::posts(&history);
-    // From here on time passes where nothing else happens.
+    // The paused time advances only while the runtime is idle.
     tokio::time::pause();
     for post in posts {
         let request = TestRequest::post()
@@ -218,14 +215,14 @@ async fn a_body_that_does_not_arrive_is_408() {
         let never: Payload = Payload::Stream {
             payload: Box::pin(stream::pending()),
         };
-        let answer = call_service(&app, request.replace_payload(never).0).await;
-        let answer = RawResponse {
+        let response = call_service(&app, request.replace_payload(never).0).await;
+        let response = RawResponse {
             version: "HTTP/1.1".to_owned(),
-            status: answer.status().as_u16(),
+            status: response.status().as_u16(),
             headers: [("content-type".to_owned(), "application/json".to_owned())].into(),
-            body: to_bytes(answer.into_body()).await.unwrap().to_vec(),
+            body: to_bytes(response.into_body()).await.unwrap().to_vec(),
         };
-        row(post.route, 408, "web_framework_error").holds(&answer, post.route);
+        row(post.route, 408, "web_framework_error").assert_matches(&response, post.route);
     }
     history.api.stop().await;
 }

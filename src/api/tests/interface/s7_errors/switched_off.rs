@@ -1,4 +1,4 @@
-//! What an operator lets in and turns off: `rejected_by_filter` and `api_disabled`.
+//! Errors that the configuration causes: `rejected_by_filter` and `api_disabled`.
 
 use crate::{
     chain::History,
@@ -10,8 +10,8 @@ use ledger_actors::FilterRules;
 use ledger_api::SwitchChange;
 use serde_json::json;
 
-/// Which routes answer whatever output is turned off: they tell about the node, not about the ledger.
-pub const ALWAYS_ANSWER: [&str; 6] = [
+/// Routes about the node instead of the ledger, which no output switch disables.
+pub const ALWAYS_ENABLED: [&str; 6] = [
     "GET /-/healthy",
     "GET /info",
     "GET /spec",
@@ -20,9 +20,9 @@ pub const ALWAYS_ANSWER: [&str; 6] = [
     "GET /spec/{part}",
 ];
 
-/// Without output in JSON every answer in it is 403, and one in BCS goes on.
+/// Responds with 403 to a request for JSON. BCS is not affected.
 #[actix_web::test]
-async fn answers_in_json_can_be_turned_off() {
+async fn json_output_can_be_disabled() {
     let history = History::start().await;
     let examples = examples::all(&history);
     history.api.state.switches.change(&SwitchChange {
@@ -30,13 +30,13 @@ async fn answers_in_json_can_be_turned_off() {
         ..SwitchChange::default()
     });
     for example in examples {
-        let answer = example.ask(&history, "application/json").await;
-        if ALWAYS_ANSWER.contains(&example.route) {
-            row(example.route, 200, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        if ALWAYS_ENABLED.contains(&example.route) {
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         } else {
-            row(example.route, 403, "api_disabled").holds(&answer, example.route);
+            row(example.route, 403, "api_disabled").assert_matches(&response, example.route);
             let words = "api.json_output_enabled";
-            assert!(answer.text().contains(words), "{}", answer.text());
+            assert!(response.text().contains(words), "{}", response.text());
         }
     }
     let in_bcs = history.api.client.get_bcs("/v1").await;
@@ -44,31 +44,31 @@ async fn answers_in_json_can_be_turned_off() {
     history.api.stop().await;
 }
 
-/// Without output in BCS every answer in it is 403, and one in JSON goes on.
+/// Responds with 403 to a request for BCS. JSON is not affected.
 #[actix_web::test]
-async fn answers_in_bcs_can_be_turned_off() {
+async fn bcs_output_can_be_disabled() {
     let history = History::start().await;
     history.api.state.switches.change(&SwitchChange {
         bcs_output_enabled: Some(false),
         ..SwitchChange::default()
     });
     for example in examples::reads(&history) {
-        if ![&ALWAYS_ANSWER[..], &JSON_ONLY]
+        if ![&ALWAYS_ENABLED[..], &JSON_ONLY]
             .concat()
             .contains(&example.route)
         {
-            let answer = example.ask(&history, "application/x-bcs").await;
-            row(example.route, 403, "api_disabled").holds(&answer, example.route);
+            let response = example.send(&history, "application/x-bcs").await;
+            row(example.route, 403, "api_disabled").assert_matches(&response, example.route);
         }
-        let answer = example.ask(&history, "application/json").await;
-        row(example.route, 200, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        row(example.route, 200, "-").assert_matches(&response, example.route);
     }
     history.api.stop().await;
 }
 
-/// Submission, simulation and encoding are turned off one by one.
+/// Names the setting of the switch in the message.
 #[actix_web::test]
-async fn submission_simulation_and_encoding_can_be_turned_off() {
+async fn submission_simulation_and_encoding_can_be_disabled() {
     let history = History::start().await;
     let off = Some(false);
     for (change, routes, setting) in [
@@ -100,16 +100,16 @@ async fn submission_simulation_and_encoding_can_be_turned_off() {
         history.api.state.switches.change(&change);
         for example in examples::submissions(&history) {
             if routes.contains(&example.route) {
-                let answer = example.ask(&history, "application/json").await;
-                row(example.route, 403, "api_disabled").holds(&answer, example.route);
-                assert!(answer.text().contains(setting), "{}", answer.text());
+                let response = example.send(&history, "application/json").await;
+                row(example.route, 403, "api_disabled").assert_matches(&response, example.route);
+                assert!(response.text().contains(setting), "{}", response.text());
             }
         }
     }
     history.api.stop().await;
 }
 
-/// A submission that a rule of the filter denies is 403 and leaves nothing behind; others are taken.
+/// Leaves no state of a denied submission, and accepts others.
 #[actix_web::test]
 async fn a_submission_that_the_filter_denies_is_403() {
     let sender = Transfer::new(0, 0).sender();
@@ -118,11 +118,11 @@ async fn a_submission_that_the_filter_denies_is_403() {
     settings.node.filter = FilterRules::parse(&[rule]).unwrap();
     let api = TestApi::start(settings).await;
     let denied = Transfer::new(0, 0);
-    let answer = row("POST /transactions", 403, "rejected_by_filter")
+    let response = row("POST /transactions", 403, "rejected_by_filter")
         .post(&api, "/v1/transactions", &denied.json(&api.chain))
         .await;
-    ledger_headers(&answer, "node");
-    // A batch of which nothing is taken is an error of its own, whatever is wrong with each.
+    ledger_headers(&response, "node");
+    // A batch without a valid transaction has an error of its own.
     row("POST /transactions/batch", 400, "invalid_input")
         .post(
             &api,

@@ -1,14 +1,14 @@
-//! `sequence_number_too_old`: what the pool alone knows.
+//! `sequence_number_too_old`, which only the mempool can detect.
 
 use crate::{
-    kit::{HoldingClock, TestApi, Transfer, refused},
+    kit::{HoldingClock, TestApi, Transfer, assert_error},
     rows::row,
 };
 use std::sync::Arc;
 
-/// The pool's own word: a block has taken the number already, and the ledger does not show it yet.
+/// Submits while a block has the sequence number and the ledger does not include the block yet.
 #[actix_web::test]
-async fn a_number_that_a_block_has_taken_is_too_old() {
+async fn a_sequence_number_in_a_block_is_too_old() {
     let clock = Arc::new(HoldingClock::default());
     let api = TestApi::start(clock.settings()).await;
     let submit =
@@ -21,27 +21,29 @@ async fn a_number_that_a_block_has_taken_is_too_old() {
         amount: 8,
         ..first.clone()
     };
-    let answer = submit(&other).await;
-    row("POST /transactions", 400, "sequence_number_too_old").holds(&answer, "taken by a block");
+    let response = submit(&other).await;
+    row("POST /transactions", 400, "sequence_number_too_old")
+        .assert_matches(&response, "taken by a block");
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "transaction sequence number is 0, current sequence number is 1"
     );
-    // The transaction of the block is still pending: the same bytes are accepted, another form is not.
+    // The transaction of the block is still pending. Its bytes are accepted, another form is not.
     assert_eq!(submit(&first).await.status, 202);
     let signed = first.sign(&api.chain);
     let again = first.signer().sign_alone(&api.chain, signed.raw.clone());
-    let answer = api.client.submit_bcs(&again).await;
-    row("POST /transactions", 400, "invalid_transaction_update").holds(&answer, "signed again");
+    let response = api.client.submit_bcs(&again).await;
+    row("POST /transactions", 400, "invalid_transaction_update")
+        .assert_matches(&response, "signed again");
     let pending = signed.hash(api.chain.vendor()).to_string();
-    assert!(answer.text().contains(&pending), "{}", answer.text());
+    assert!(response.text().contains(&pending), "{}", response.text());
     drop(block);
     let committed = api
         .client
         .wait(&first.sign(&api.chain).hash(api.chain.vendor()))
         .await;
     assert_eq!(committed["success"], true, "{committed}");
-    // Now the ledger itself says so.
-    refused(&submit(&other).await, (400, "vm_error"), "executed");
+    // After the commit, the ledger itself rejects it.
+    assert_error(&submit(&other).await, (400, "vm_error"), "executed");
     api.stop().await;
 }

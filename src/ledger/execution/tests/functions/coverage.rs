@@ -37,7 +37,10 @@ fn covers_every_entry_function_with_a_success() {
             }
         }
     }
-    assert!(missing.is_empty(), "without a case: {missing:#?}");
+    assert!(
+        missing.is_empty(),
+        "entry functions without a case: {missing:#?}"
+    );
 }
 
 /// Entry functions that the reference node retains only to reject their calls.
@@ -75,7 +78,7 @@ fn covers_every_abort_code() {
             .filter(|text| !covered_aborts.iter().any(|abort| abort.starts_with(**text)))
             .map(ToString::to_string),
     );
-    assert!(missing.is_empty(), "without a case: {missing:#?}");
+    assert!(missing.is_empty(), "aborts without a case: {missing:#?}");
 }
 
 /// Aborts in the names of modules that do not exist, as on the reference node. No ABI lists them.

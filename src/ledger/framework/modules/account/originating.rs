@@ -77,6 +77,11 @@ pub(super) fn record(
 /// Returns the account that is recorded for `authentication_key`, or `None` if there is none.
 ///
 /// Only a rotation with a proof records a key.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if the gas
+/// limit is exceeded.
 pub(super) fn originating_address(
     context: &mut Context<'_>,
     _: &[TypeTag],

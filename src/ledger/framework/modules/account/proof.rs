@@ -32,6 +32,10 @@ pub(super) fn scheme_from_number(number: u8) -> Option<Scheme> {
 }
 
 /// Returns the authentication key of `public_key`, and charges for the hash.
+///
+/// # Errors
+///
+/// Returns [`VmError::OutOfGas`] if the gas limit is exceeded.
 pub(super) fn hashed_key(
     context: &mut Context<'_>,
     scheme: Scheme,

@@ -13,6 +13,11 @@ use ledger_vm::{Context, VmError};
 use std::slice;
 
 /// Returns the info of `coin`, or `None` if the coin is not initialized.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read or the info does not decode, and
+/// [`VmError::OutOfGas`] if the gas limit is exceeded.
 pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<CoinInfo>, VmError> {
     match coin {
         TypeTag::Struct(tag) => context.read_resource(tag.address, slice::from_ref(coin)),
@@ -23,6 +28,10 @@ pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<C
 /// Returns `true` if `coin` is initialized.
 ///
 /// The native coin needs no look-up, because genesis initializes it.
+///
+/// # Errors
+///
+/// Returns the errors of [`read`].
 pub(super) fn is_initialized(context: &mut Context<'_>, coin: &TypeTag) -> Result<bool, VmError> {
     Ok(coin == context.native_coin() || read(context, coin)?.is_some())
 }

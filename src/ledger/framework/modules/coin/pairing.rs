@@ -108,6 +108,10 @@ fn metadata_of(info: &CoinInfo) -> Metadata {
 }
 
 /// Creates the paired asset of a coin during its initialization.
+///
+/// # Errors
+///
+/// Returns the errors of [`object::create_named_object`] and [`fungible_asset::publish_metadata`].
 pub(super) fn create(
     context: &mut Context<'_>,
     coin: &TypeTag,

@@ -213,6 +213,11 @@ impl<T: MoveType> MoveType for Object<T> {
 
 /// Returns whether `address` has a resource of type `tag`, which is false for a type that is not a
 /// struct.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if the gas
+/// limit is exceeded.
 pub(super) fn resource_exists_at(
     context: &mut Context<'_>,
     address: AccountAddress,

@@ -1,6 +1,6 @@
-//! What is refused by itself is refused with the same error in a batch.
+//! A transaction that is rejected alone is rejected with the same error in a batch.
 
-use crate::kit::{Settings, TestApi, Transfer, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error};
 use ledger_actors::{FilterRules, MempoolConfig, NodeConfig};
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{AccountAddress, SignedTransaction, transaction::TransactionPayload};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const BATCH: &str = "/v1/transactions/batch";
 const JSON: &str = "application/json";
 
-/// A node that keeps account 1 out and holds one pending transaction of an account.
+/// Starts a node with a filter that denies account 1 and a mempool of one transaction per account.
 async fn start() -> TestApi {
     let denied = format!("deny sender {}", Transfer::new(1, 0).sender());
     let node = NodeConfig {
@@ -27,8 +27,12 @@ async fn start() -> TestApi {
     .await
 }
 
-/// Transactions that are refused, with the `error_code` of the refusal and its validation status.
-fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static str, Option<u64>)> {
+/// Returns invalid transactions, each with the `error_code` and the validation status of its
+/// rejection.
+fn invalid_transactions(
+    api: &TestApi,
+    parked: &Transfer,
+) -> Vec<(SignedTransaction, &'static str, Option<u64>)> {
     let chain = &api.chain;
     let first = Transfer::new(0, 0);
     let changed = |change: fn(&mut Transfer)| {
@@ -57,7 +61,7 @@ fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static s
         to: AccountAddress::from_low_u64(0xcafe),
         ..parked.clone()
     };
-    let beyond_its_share = Transfer {
+    let over_capacity = Transfer {
         sequence_number: parked.sequence_number + 1,
         ..parked.clone()
     };
@@ -84,11 +88,11 @@ fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static s
             Some(23),
         ),
         (update.sign(chain), "invalid_transaction_update", None),
-        (beyond_its_share.sign(chain), "mempool_is_full", None),
+        (over_capacity.sign(chain), "mempool_is_full", None),
     ]
 }
 
-/// The error of the second of two in a batch, of which the first is taken.
+/// Returns the error of a batch of two transactions that accepts the first one.
 fn failure(batch: &Value) -> Value {
     let failures = batch["transaction_failures"].as_array().unwrap();
     assert_eq!(failures.len(), 1, "{batch}");
@@ -97,16 +101,16 @@ fn failure(batch: &Value) -> Value {
 }
 
 #[actix_web::test]
-async fn each_refusal_is_the_same_alone_and_in_a_batch() {
+async fn reports_the_same_error_alone_and_in_a_batch() {
     let api = start().await;
     api.commit(&Transfer::new(4, 0)).await;
-    // Waits for its predecessor, and is taken each time that it comes again.
+    // Waits for its predecessor, and is accepted each time it is submitted again.
     let parked = Transfer::new(3, 5);
     let good = parked.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&good).await.status, 202);
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..]), ("accept", JSON)];
-    for (transaction, error_code, status) in wrong(&api, &parked) {
+    for (transaction, error_code, status) in invalid_transactions(&api, &parked) {
         let alone = api.client.submit_bcs(&transaction).await;
         assert!(alone.status >= 400, "{error_code} {status:?}");
         let error = alone.json();
@@ -127,7 +131,7 @@ async fn each_refusal_is_the_same_alone_and_in_a_batch() {
                 .parse()
                 .unwrap()
         };
-        // In JSON the chain is the node's, and a call has no more arguments than its ABI.
+        // JSON does not name the chain, and a call in JSON has as many arguments as its ABI.
         if !matches!(status, Some(10 | 23)) {
             let both = json!([body(&good), body(&transaction)]);
             let in_json = api.client.post_json(BATCH, &both, JSON).await;
@@ -139,7 +143,7 @@ async fn each_refusal_is_the_same_alone_and_in_a_batch() {
 }
 
 #[actix_web::test]
-async fn a_call_that_does_not_fit_is_the_same_alone_and_in_a_batch() {
+async fn reports_the_same_conversion_error_alone_and_in_a_batch() {
     let api = start().await;
     let good = Transfer::new(3, 5).json(&api.chain);
     let changed = |pointer: &str, value: Value| {
@@ -153,7 +157,7 @@ async fn a_call_that_does_not_fit_is_the_same_alone_and_in_a_batch() {
         changed("/payload/arguments/1", json!("x")),
     ] {
         let alone = api.client.submit_json(&wrong).await;
-        refused(&alone, (400, "invalid_input"), &wrong.to_string());
+        assert_error(&alone, (400, "invalid_input"), &wrong.to_string());
         let batch = api
             .client
             .post_json(BATCH, &json!([good, wrong]), JSON)

@@ -1,11 +1,11 @@
-//! Answers that are kept for who asks next: the same bodies at newer moments, and none of what is pruned or has
-//! become more.
+//! The response cache: it reuses a body with the headers of the newest version, but not once the
+//! content is pruned or has changed.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers};
 use serde_json::Value;
 
-/// What shows a transfer and stays as it is.
-fn lasting(transfer: &Value) -> Vec<String> {
+/// Returns the paths of responses that show a transfer and never change.
+fn immutable_paths(transfer: &Value) -> Vec<String> {
     let (version, hash) = (
         transfer["version"].as_str().unwrap(),
         transfer["hash"].as_str().unwrap(),
@@ -21,8 +21,8 @@ fn lasting(transfer: &Value) -> Vec<String> {
     ]
 }
 
-/// The newest events of the stream of a transfer's withdrawal.
-fn events(transfer: &Value) -> String {
+/// Returns the path of the newest events in the stream of a transfer's withdrawal.
+fn withdrawals_path(transfer: &Value) -> String {
     let all = transfer["events"].as_array().unwrap();
     let withdrawal = all
         .iter()
@@ -36,20 +36,20 @@ fn events(transfer: &Value) -> String {
     )
 }
 
-/// The answers in both forms.
+/// Returns the responses in JSON and in BCS.
 async fn both(api: &TestApi, path: &str) -> [RawResponse; 2] {
     [api.client.get(path).await, api.client.get_bcs(path).await]
 }
 
-fn version_of(answer: &RawResponse) -> u64 {
-    ledger_headers(answer, "node")[1]
+fn version_of(response: &RawResponse) -> u64 {
+    ledger_headers(response, "node")[1]
 }
 
 #[actix_web::test]
-async fn what_stays_is_answered_alike_with_the_headers_of_the_newest_moment() {
+async fn reuses_an_immutable_body_with_the_headers_of_the_newest_version() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    let paths = lasting(&transfer);
+    let paths = immutable_paths(&transfer);
     let mut first = Vec::new();
     for path in &paths {
         first.push(both(&api, path).await);
@@ -66,17 +66,17 @@ async fn what_stays_is_answered_alike_with_the_headers_of_the_newest_moment() {
         }
         assert!(again[0].body != again[1].body, "{path}: JSON and BCS");
     }
-    let asked = 2 * paths.len() as u64;
-    assert_eq!(api.state.cache.status().hits, hits + asked);
+    let expected_hits = 2 * paths.len() as u64;
+    assert_eq!(api.state.cache.status().hits, hits + expected_hits);
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_page_of_events_is_kept_until_the_ledger_goes_on() {
+async fn reuses_a_page_of_events_until_the_next_commit() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    let path = events(&transfer);
-    let count = |answer: &RawResponse| answer.json().as_array().unwrap().len();
+    let path = withdrawals_path(&transfer);
+    let count = |response: &RawResponse| response.json().as_array().unwrap().len();
     let first = both(&api, &path).await;
     let again = both(&api, &path).await;
     assert_eq!(api.state.cache.status().hits, 2);
@@ -94,37 +94,37 @@ async fn a_page_of_events_is_kept_until_the_ledger_goes_on() {
 }
 
 #[actix_web::test]
-async fn what_is_pruned_is_gone_although_it_was_kept() {
+async fn responds_410_for_pruned_content_that_was_cached() {
     let api = TestApi::start(Settings::with_window(3)).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    let paths = lasting(&transfer);
+    let paths = immutable_paths(&transfer);
     for path in &paths {
-        for answer in both(&api, path).await {
-            assert_eq!(answer.status, 200, "{path}");
+        for response in both(&api, path).await {
+            assert_eq!(response.status, 200, "{path}");
         }
     }
     let mut number = 1;
-    // Each block brings the pruner to work; the headers tell when the first block has left the window.
+    // Each block starts the pruner. The headers show when the first block is pruned.
     while ledger_headers(&api.client.get("/v1").await, "node")[2] <= 3 {
         api.commit(&Transfer::new(0, number)).await;
         number += 1;
         assert!(number < 200, "nothing is pruned");
     }
     for path in &paths {
-        for answer in both(&api, path).await {
-            assert_eq!(answer.status, 410, "{path}: {}", answer.text());
+        for response in both(&api, path).await {
+            assert_eq!(response.status, 410, "{path}: {}", response.text());
         }
     }
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn without_memory_for_them_none_is_kept() {
+async fn caches_nothing_without_memory_for_it() {
     let mut settings = Settings::default();
     settings.api.kept_answers_bytes_max = 0;
     let api = TestApi::start(settings).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    for path in lasting(&transfer) {
+    for path in immutable_paths(&transfer) {
         let [first, again] = [api.client.get(&path).await, api.client.get(&path).await];
         assert!(first.status == 200 && first.body == again.body, "{path}");
     }

@@ -1,21 +1,21 @@
-//! docs/reference/rest-contract.md#s1: what the service does, each use once from end to end.
+//! docs/reference/rest-contract.md#s1: each use of the service once, from end to end.
 
 use crate::{
     chain::{History, Pruned, STORE, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers},
+    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
     rows::{elements, row},
 };
 use serde_json::json;
 
-/// A signed transaction goes into the pool as JSON and as BCS, and is the same transaction either way.
+/// Submits in JSON and in BCS, with the same hash either way.
 #[actix_web::test]
 async fn signed_transactions_are_submitted_as_json_or_as_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let (in_json, in_bcs) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let accepted = api.client.submit_json(&in_json.json(&api.chain)).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "JSON");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "JSON");
     let accepted = api.client.submit_bcs(&in_bcs.sign(&api.chain)).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "BCS");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "BCS");
     for transfer in [in_json, in_bcs] {
         let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
         let committed = api.client.wait(&hash).await;
@@ -25,7 +25,6 @@ async fn signed_transactions_are_submitted_as_json_or_as_bcs() {
     api.stop().await;
 }
 
-/// A pending transaction is polled for, or waited for until it is committed.
 #[actix_web::test]
 async fn pending_transactions_are_polled_for_or_waited_for() {
     let api = TestApi::start(Settings::default()).await;
@@ -55,7 +54,6 @@ async fn pending_transactions_are_polled_for_or_waited_for() {
     api.stop().await;
 }
 
-/// A block is read with the transactions it contains only where they are asked for.
 #[actix_web::test]
 async fn blocks_are_read_with_or_without_their_transactions() {
     let history = History::start().await;
@@ -68,7 +66,7 @@ async fn blocks_are_read_with_or_without_their_transactions() {
     history.api.stop().await;
 }
 
-/// An event stream has two names, an event handle and a creation number, with the same events.
+/// Returns the same events for the event handle of a stream and for its creation number.
 #[actix_web::test]
 async fn events_are_read_by_handle_or_by_creation_number() {
     let history = History::start().await;
@@ -99,7 +97,6 @@ async fn summaries_of_an_accounts_transactions_are_listed() {
     history.api.stop().await;
 }
 
-/// The value of a table item is read by its serialized key.
 #[actix_web::test]
 async fn a_table_item_is_read_by_its_serialized_key() {
     let history = History::start().await;
@@ -112,7 +109,6 @@ async fn a_table_item_is_read_by_its_serialized_key() {
     history.api.stop().await;
 }
 
-/// The balance of an account is read for a coin and for a fungible asset.
 #[actix_web::test]
 async fn balances_of_coins_and_fungible_assets_are_read() {
     let history = History::start().await;
@@ -125,9 +121,8 @@ async fn balances_of_coins_and_fungible_assets_are_read() {
     history.api.stop().await;
 }
 
-/// Headers carry the moment of the ledger that an answer is of.
 #[actix_web::test]
-async fn reads_carry_the_moment_of_the_ledger_in_headers() {
+async fn reads_have_the_version_of_the_ledger_in_headers() {
     let history = History::start().await;
     let before = history
         .api
@@ -140,7 +135,7 @@ async fn reads_carry_the_moment_of_the_ledger_in_headers() {
         .client
         .get("/v1/accounts/0xb0b/balance/0xa")
         .await;
-    assert_eq!((good(&before), good(&after)), (json!(28), json!(35)));
+    assert_eq!((ok_json(&before), ok_json(&after)), (json!(28), json!(35)));
     let (before, after) = (
         ledger_headers(&before, "node"),
         ledger_headers(&after, "node"),
@@ -151,9 +146,9 @@ async fn reads_carry_the_moment_of_the_ledger_in_headers() {
     history.api.stop().await;
 }
 
-/// What is older than the window that the node is configured to keep is 410.
+/// Responds with 410 to a version below the configured window.
 #[actix_web::test]
-async fn what_is_older_than_the_window_is_gone() {
+async fn responds_410_below_the_window() {
     let Pruned { api, oldest, .. } = Pruned::start().await;
     let path = "/v1/accounts/0xb0b/balance/0xa?ledger_version=";
     row(

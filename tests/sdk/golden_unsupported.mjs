@@ -1,4 +1,4 @@
-// Signatures of kinds that the node reads and then refuses by name, as the TypeScript SDK writes them.
+// Signatures of unsupported kinds, which the node decodes and rejects by name, from the SDK.
 
 import {
   AbstractedAccount,
@@ -37,7 +37,7 @@ const federated = new AnyPublicKey(
   AnyPublicKeyVariant.FederatedKeyless,
 );
 
-/** A signature with everything that one may hold; no proof is behind it. */
+/** A signature with every optional field. Its proof is invalid. */
 const keylessSignature = new AnySignature(
   new KeylessSignature({
     jwtHeader: '{"alg":"RS256","kid":"a key","typ":"JWT"}',
@@ -59,7 +59,7 @@ const keylessSignature = new AnySignature(
     ephemeralSignature: new EphemeralSignature(new Ed25519Signature(bytes(64, 0x27))),
   }),
 );
-/** What the SDK sends in the place of such a signature to be simulated. */
+/** The signature that the SDK sends in simulations. */
 const simulated = new AnySignature(KeylessSignature.getSimulationSignature());
 
 const authenticationFunction = `${recipient.toStringLong()}::a_module::authenticate`;
@@ -76,7 +76,7 @@ const derivable = new DerivableAbstractedAccount({
   abstractPublicKey: bytes(20, 0x28),
 });
 
-/** A signer whose key is `publicKey` and whose authenticator is `authenticator`, whatever is signed. */
+/** Returns a signer with a constant authenticator. */
 const fixed = (publicKey, authenticator) => ({
   publicKey,
   accountAddress: publicKey.authKey().derivedAddress(),
@@ -97,8 +97,8 @@ function multi() {
   return fixed(publicKey, new AccountAuthenticatorMultiKey(publicKey, signature));
 }
 
-/** Name of a vector -> who signs it. */
-export const refusedSigners = {
+/** Signers by name of their vector. */
+export const unsupportedSigners = {
   keyless: single(keyless, keylessSignature),
   "federated keyless": single(federated, keylessSignature),
   "simulation with a keyless key": single(keyless, simulated),
