@@ -75,7 +75,10 @@ fn prints_the_help_texts_of_the_golden_file() {
 async fn serves_the_openapi_document_of_the_golden_file() {
     let node = TestNode::start(&[]);
     // YAML, so that a difference is a line. `ledger-api` compares the JSON with the same document.
-    compare("tests/golden/surface/openapi.yaml", &node.get("/v1/spec.yaml").await.text);
+    compare(
+        "tests/golden/surface/openapi.yaml",
+        &node.get("/v1/spec.yaml").await.text,
+    );
 }
 
 #[tokio::test]
