@@ -43,6 +43,7 @@ const DEAR_MAX: f64 = 5.0;
 /// Function that all others are compared with.
 const TRANSFER: &str = "0x1::node_account::transfer";
 
+/// The measurement of one function.
 struct Row {
     function: &'static str,
     gas_units: u64,

@@ -204,7 +204,11 @@ mod tests {
             // Fills generations with reads, so that each write moves to the older generation.
             for n in 1..=100 {
                 cache.add_read(key(n), value(n));
-                assert_eq!(cache.get(&key(0)), Some(value(height)), "after {n} reads");
+                assert_eq!(
+                    cache.get(&key(0)),
+                    Some(value(height)),
+                    "value of the first key after {n} reads"
+                );
             }
             // Varies the generation that holds the entry at the next write.
             for n in 0..height % 4 {

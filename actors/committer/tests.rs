@@ -14,6 +14,7 @@ use tokio::sync::oneshot::{self, error::TryRecvError};
 
 const IN_FLIGHT_MAX: usize = 3;
 
+/// A committer with the values that it publishes.
 struct Fixture {
     committer: Committer,
     head: HeadReader,

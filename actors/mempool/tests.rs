@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 const NOW: u64 = 1_800_000_000;
 
+/// A mempool with the receivers of its messages.
 struct Fixture {
     mempool: Mailbox<Mempool>,
     removals: mpsc::UnboundedReceiver<TransactionsRemoved>,

@@ -36,6 +36,7 @@ impl ActorHost for CommitterHost {
     }
 }
 
+/// A sink that records the receiver of each message, and delivers only messages to the committer.
 struct RecordingSink<A> {
     actor: Mutex<A>,
     receivers: Arc<Mutex<Vec<&'static str>>>,

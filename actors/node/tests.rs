@@ -40,6 +40,7 @@ use tokio::sync::oneshot;
 /// Timeout of a wait in milliseconds, longer than a busy machine delays the tests.
 const TIMEOUT_MS: u64 = 60_000;
 
+/// A node with one pending transaction.
 struct Fixture {
     node: Node,
     handle: NodeHandle,
@@ -119,6 +120,7 @@ impl Fixture {
     }
 }
 
+/// A waker that records whether it was called.
 struct WakeFlag(AtomicBool);
 
 impl Wake for WakeFlag {

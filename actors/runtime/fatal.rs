@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 #[derive(Clone, Debug)]
 pub(crate) struct FatalErrorReporter(Arc<Shared>);
 
+/// The state that clones of a reporter share.
 #[derive(Debug)]
 struct Shared {
     first: OnceLock<FatalError>,

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 const NOW: u64 = 1_800_000_000;
 
+/// A sequencer with the receivers of its messages.
 struct Fixture {
     sequencer: Mailbox<Sequencer>,
     pulls: mpsc::UnboundedReceiver<PullBatch>,

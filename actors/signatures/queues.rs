@@ -33,6 +33,7 @@ const RESERVED_DIVISOR: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct QueueCapacity(Arc<Counts>);
 
+/// The capacity and the counts of a queue.
 #[derive(Debug)]
 struct Counts {
     capacity: usize,

@@ -78,6 +78,7 @@ fn raise_nice_value(_: u8) -> io::Result<()> {
     Ok(())
 }
 
+/// The state of a signature thread.
 struct Checker {
     chain: Chain,
     work: Work,

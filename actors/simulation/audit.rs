@@ -188,6 +188,7 @@ fn re_execute(
     state: &imbl::HashMap<StateKey, Bytes>,
     block: OrderedBlock,
 ) -> Result<ExecutedBlock, String> {
+    /// A state in memory.
     struct Memory<'a>(&'a imbl::HashMap<StateKey, Bytes>);
     impl StateView for Memory<'_> {
         fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {

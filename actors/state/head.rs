@@ -91,6 +91,7 @@ fn at_tip(previous: &LedgerInfo, tip: &ChainTip) -> LedgerInfo {
     }
 }
 
+/// The published Head with its account cache.
 #[derive(Debug)]
 struct HeadCell {
     published: ArcSwap<PublishedHead>,

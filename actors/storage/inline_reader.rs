@@ -177,6 +177,7 @@ mod tests {
     use ledger_store::{StoreError, StoreWriter};
     use std::sync::Arc;
 
+    /// An inline reader with a clock that the test advances.
     struct Fixture {
         inline_reader: InlineReader,
         elapsed_usecs: Arc<AtomicU64>,

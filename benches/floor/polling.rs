@@ -18,6 +18,7 @@ pub struct Polling {
     limit: Arc<PollLimit>,
 }
 
+/// A limit on the number of waiting requests.
 #[derive(Debug)]
 struct PollLimit {
     max: usize,

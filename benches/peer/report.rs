@@ -35,6 +35,7 @@ pub struct Report {
     node: Peer,
 }
 
+/// The figures of the load generator.
 #[derive(Debug, Serialize)]
 struct Generator {
     threads: usize,
@@ -43,6 +44,7 @@ struct Generator {
     was_the_limit: bool,
 }
 
+/// The figures of the process of the peer.
 #[derive(Debug, Serialize)]
 struct Peer {
     cpu_us_per_transfer: f64,

@@ -49,6 +49,7 @@ counters! {
 #[derive(Clone, Debug, Default)]
 pub struct ListenerRegistry(Arc<Mutex<Vec<RegisteredListener>>>);
 
+/// A listener with its metrics.
 #[derive(Debug)]
 struct RegisteredListener {
     name: &'static str,

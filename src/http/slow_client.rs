@@ -92,6 +92,7 @@ pub struct SlowClientStream {
     metrics: Arc<ListenerMetrics>,
 }
 
+/// The write timeout of a connection.
 #[derive(Debug)]
 struct WriteTimeout {
     timer: SlowClientTimer,

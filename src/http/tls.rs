@@ -53,10 +53,13 @@ impl CertificateFiles {
     ///
     /// # Errors
     ///
-    /// Returns [`TlsError::Unreadable`] if a file cannot be read, is not a regular file, or exceeds
-    /// 1 MiB, [`TlsError::Malformed`] if it is not a PEM file of its kind, and
-    /// [`TlsError::Unusable`] if rustls rejects the certificate or the key, or if the key is not
-    /// that of the certificate.
+    /// Returns:
+    ///
+    /// * [`TlsError::Unreadable`] if a file exceeds 1 MiB, is not a regular file, or cannot be
+    ///   read.
+    /// * [`TlsError::Malformed`] if a file is not a PEM file of its kind.
+    /// * [`TlsError::Unusable`] if rustls rejects the certificate or the key, or if the key is not
+    ///   that of the certificate.
     pub fn load(&self) -> Result<LoadedCertificate, TlsError> {
         let chain = certificates(&self.certificate)?;
         let key_file = read(&self.private_key)?;

@@ -27,6 +27,7 @@ pub struct MemoryBudget(Arc<ThreadHandle>);
 #[derive(Debug)]
 struct ThreadHandle(Arc<Usage>);
 
+/// The limit and the use of a budget.
 #[derive(Debug)]
 struct Usage {
     limit_bytes: usize,

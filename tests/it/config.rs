@@ -46,25 +46,6 @@ fn prints_each_value_with_its_origin() {
 }
 
 #[test]
-fn prints_node_toml_as_the_defaults() {
-    let output = binary().args(["config", "--defaults"]).output().unwrap();
-    let shipped =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/node.toml")).unwrap();
-    assert_eq!(text(&output.stdout), shipped);
-}
-
-#[test]
-fn prints_node_schema_json_as_the_schema() {
-    let output = binary().args(["config", "--schema"]).output().unwrap();
-    let shipped = fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/config/node.schema.json"
-    ))
-    .unwrap();
-    assert_eq!(text(&output.stdout), shipped);
-}
-
-#[test]
 fn rejects_an_invalid_configuration_with_exit_code_2() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("bad.toml");

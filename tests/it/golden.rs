@@ -1,8 +1,8 @@
-//! Golden files of the interfaces that users and operators rely on, in `tests/golden/surface/`.
+//! Golden files of the interfaces that users and operators rely on: `tests/golden/surface/`,
+//! `config/node.toml` and `config/node.schema.json`.
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test it golden::` rewrites them. Every change of one is listed in
-//! the changelog. The printed defaults are `config/node.toml`, and `config::` compares them. The
-//! metrics are those of `config/metrics.md`, and `metrics::` compares them.
+//! the changelog. The metrics are those of `config/metrics.md`, and `metrics::` compares them.
 
 use crate::{
     kit::{TestCertificate, TestNode, binary},
@@ -12,11 +12,9 @@ use reqwest::Method;
 use serde_json::Value;
 use std::{collections::BTreeSet, env, fs, path::Path};
 
-/// Compares a text with the golden file of this name.
-fn compare(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden/surface")
-        .join(name);
+/// Compares a text with the golden file at this path from the root of the repository.
+fn compare(file: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, text).unwrap();
     }
@@ -27,9 +25,20 @@ fn compare(name: &str, text: &str) {
         .find(|(golden, line)| golden != line);
     assert!(
         golden == text,
-        "{} differs; first different lines: {different:#?}",
-        path.display()
+        "{file} differs, and `UPDATE_GOLDEN=1 cargo test --test it golden::` rewrites it; first \
+         different lines: {different:#?}"
     );
+}
+
+#[test]
+fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
+    for (option, file) in [
+        ("--defaults", "config/node.toml"),
+        ("--schema", "config/node.schema.json"),
+    ] {
+        let output = binary().args(["config", option]).output().unwrap();
+        compare(file, &String::from_utf8(output.stdout).unwrap());
+    }
 }
 
 #[test]
@@ -59,14 +68,17 @@ fn prints_the_help_texts_of_the_golden_file() {
         text += &format!("$ ledger-node {command} --help\n");
         text += &String::from_utf8(output.stdout).unwrap();
     }
-    compare("help.txt", &text);
+    compare("tests/golden/surface/help.txt", &text);
 }
 
 #[tokio::test]
 async fn serves_the_openapi_document_of_the_golden_file() {
     let node = TestNode::start(&[]);
     // YAML, so that a difference is a line. `ledger-api` compares the JSON with the same document.
-    compare("openapi.yaml", &node.get("/v1/spec.yaml").await.text);
+    compare(
+        "tests/golden/surface/openapi.yaml",
+        &node.get("/v1/spec.yaml").await.text,
+    );
 }
 
 #[tokio::test]
@@ -100,7 +112,7 @@ async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
     add_keys(&response.json, "", &mut keys);
     text += "POST /tls/reload\n";
     text.extend(keys.iter().map(|key| format!("  {key}\n")));
-    compare("admin.txt", &text);
+    compare("tests/golden/surface/admin.txt", &text);
 }
 
 /// Adds the path and the type of each value. All elements of an array have one path.

@@ -59,9 +59,9 @@ impl Scrape {
                 .iter()
                 .all(|(name, value)| of.get(name) == Some(value))
         };
-        let selected = self
-            .samples()
-            .filter(|(of, with, _)| *of == name && has(with));
+        let of_name: Vec<_> = self.samples().filter(|(of, ..)| *of == name).collect();
+        assert!(!of_name.is_empty(), "no metric {name} is served");
+        let selected = of_name.iter().filter(|(_, with, _)| has(with));
         selected.map(|(_, _, value)| value).sum()
     }
 

@@ -30,11 +30,11 @@ use std::{
 };
 
 /// Pause between two evaluations of a condition that a test waits for.
-const ASK_PAUSE: Duration = Duration::from_millis(2);
+const POLL_PAUSE: Duration = Duration::from_millis(2);
 
 /// Maximum time until a condition is true before the test fails. It is long, because the machine
 /// may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Returns a command for the binary under test: the one that `LEDGER_NODE_BIN` names, for long runs
 /// of a release build, or else the one that was built with the tests.
@@ -57,23 +57,26 @@ pub fn binary() -> std::process::Command {
 ///
 /// Panics if it takes too long. The message contains `what`.
 pub async fn within_patience<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let ended = tokio::time::timeout(PATIENCE, future).await;
-    ended.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+    let ended = tokio::time::timeout(WAIT_TIMEOUT, future).await;
+    ended.unwrap_or_else(|_| panic!("timed out while waiting for {what}"))
 }
 
-/// Calls `ask` until it returns a value.
+/// Calls `poll` until it returns a value.
 ///
 /// # Panics
 ///
 /// Panics if it takes too long. The message contains `what`.
-pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {
+pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut poll: impl FnMut() -> F) -> T {
     let begun = Instant::now();
     loop {
-        if let Some(answer) = ask().await {
-            return answer;
+        if let Some(value) = poll().await {
+            return value;
         }
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(
+            begun.elapsed() < WAIT_TIMEOUT,
+            "timed out while waiting for {what}"
+        );
         // Without a pause, the calls would take a core from the node.
-        tokio::time::sleep(ASK_PAUSE).await;
+        tokio::time::sleep(POLL_PAUSE).await;
     }
 }

@@ -109,6 +109,7 @@ struct FailingSync {
     keeps: u64,
 }
 
+/// The state of a disk, which its clones share.
 #[derive(Default)]
 struct State {
     files: [File; FILES],

@@ -36,12 +36,14 @@ pub(crate) const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
 /// full pool of the default capacity. The pool itself decides how many transactions it restores.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 
+/// The content of the file after its checksum.
 #[derive(Serialize, Deserialize)]
 struct SavedPool {
     chain_id: u8,
     transactions: Vec<SavedTransaction>,
 }
 
+/// A pending transaction in the file.
 #[derive(Serialize, Deserialize)]
 struct SavedTransaction {
     inserted_at_secs: u64,

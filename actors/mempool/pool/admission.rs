@@ -169,6 +169,7 @@ impl Pool {
         if old_raw.max_gas_amount != new_raw.max_gas_amount {
             return update("Transaction already in mempool with a different max gas amount");
         }
+        // The prices differ: with equal prices, the two would have the same content.
         if old_raw.gas_unit_price > new_raw.gas_unit_price {
             return update("Transaction already in mempool with a higher gas price");
         }

@@ -21,6 +21,7 @@ use std::collections::{HashSet, VecDeque};
 /// Number of occurrences of each kind of event.
 pub(super) type Counts = BTreeMap<String, usize>;
 
+/// A random sequence of operations on a pool, compared with its model.
 pub(super) struct History<'a> {
     random: Rng,
     pool: Pool,

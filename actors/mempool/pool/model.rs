@@ -17,6 +17,7 @@ use std::{
     sync::Arc,
 };
 
+/// A transaction in the model.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) transaction: Arc<CheckedTransaction>,
@@ -53,6 +54,7 @@ impl Item {
     }
 }
 
+/// A simple model of the pool, in which each operation searches all transactions.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) limits: MempoolConfig,

@@ -276,6 +276,7 @@ mod tests {
         }
     }
 
+    /// An operation on the queue. The argument is a sequence number.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Insert(u64),

@@ -21,6 +21,7 @@ pub struct ClockReading {
 #[derive(Clone, Default)]
 pub struct Clock(Source);
 
+/// The source of the readings of a clock.
 #[derive(Clone, Default)]
 enum Source {
     /// The clocks of the system, each read only if it is needed.

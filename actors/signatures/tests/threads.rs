@@ -73,7 +73,7 @@ fn calling_thread_checks_only_a_lone_plain_trusted_signature() {
     let waiting = fixture.enqueue(&checks, 0, first, Lane::Untrusted);
     assert!(
         poll_check(concurrent, Lane::Trusted).is_none(),
-        "it would share a batch"
+        "a check that can share a batch runs on a signature thread"
     );
     drop(waiting);
     assert!(poll_check(untrusted, Lane::Untrusted).is_none());

@@ -175,7 +175,8 @@ pub enum ErrorKind {
     /// The mailbox or a queue of the named actor is full.
     #[error("the node is overloaded: the {0} queue is full")]
     Overloaded(&'static str),
-    /// The number of requests in flight has reached `api.max_in_flight`.
+    /// The number of requests in flight has reached `api.max_in_flight`, or that of health checks
+    /// has reached their own limit.
     #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
     TooManyInFlight(usize),
     /// The number of requests in flight of the client's address has reached

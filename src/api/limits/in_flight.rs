@@ -75,7 +75,7 @@ impl ThreadLimits {
     /// # Errors
     ///
     /// Returns [`ErrorKind::TooManyOnConnection`], [`ErrorKind::TooManyOfAddress`] or
-    /// [`ErrorKind::TooManyInFlight`] (503) if a limit is reached.
+    /// [`ErrorKind::TooManyInFlight`] (503) with the limit that is reached.
     pub(crate) fn acquire(
         self: &Rc<Self>,
         request: &HttpRequest,
@@ -86,7 +86,8 @@ impl ThreadLimits {
                 limits: Rc::clone(self),
                 limit,
             };
-            Permit::try_acquire(handle).ok_or(ErrorKind::TooManyInFlight(limits.all.max()))
+            let max = handle.max();
+            Permit::try_acquire(handle).ok_or(ErrorKind::TooManyInFlight(max))
         };
         if request.path() == HEALTH_PATH {
             return Ok(RequestPermits {
@@ -105,5 +106,27 @@ impl ThreadLimits {
             _of_address: of_address.transpose()?,
             _of_all: of_all(|limits| &limits.all)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    #[test]
+    fn rejects_health_checks_beyond_their_own_limit() {
+        let limits = Arc::new(InFlightLimits::new(&ApiConfig::default())).for_thread();
+        let request = TestRequest::with_uri(HEALTH_PATH).to_http_request();
+        let mut permits: Vec<_> = (0..HEALTH_CHECKS_MAX)
+            .map(|_| limits.acquire(&request).unwrap())
+            .collect();
+        let full = limits.acquire(&request);
+        assert!(matches!(
+            full,
+            Err(ErrorKind::TooManyInFlight(HEALTH_CHECKS_MAX))
+        ));
+        permits.pop();
+        limits.acquire(&request).unwrap();
     }
 }

@@ -24,6 +24,7 @@ pub(crate) struct RouteMeterId(usize);
 #[derive(Debug)]
 pub struct RouteMeters(Vec<RouteMeter>);
 
+/// The metrics of one route.
 #[derive(Debug)]
 struct RouteMeter {
     /// `None` for requests that match no route.

@@ -68,9 +68,9 @@ impl ResponseHead {
     ///
     /// # Errors
     ///
-    /// Returns [`InvalidResponse`] if the bytes are not the start of a head, if the head or the
-    /// interim responses are too large, or if the server switches the protocol, which no request
-    /// of this client allows.
+    /// Returns [`InvalidResponse`] if the bytes are not the start of a head, or if the head or the
+    /// interim responses are too large. Also returns it if the server switches the protocol,
+    /// because no request of this client allows that.
     pub fn parse(received: &[u8]) -> Result<Option<Self>, InvalidResponse> {
         let mut interim_bytes: usize = 0;
         for _ in 0..=INTERIM_RESPONSES_MAX {

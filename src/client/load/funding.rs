@@ -39,10 +39,15 @@ const EXPIRES_AFTER: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 ///
-/// Returns [`LoadError::Client`] if a request to the node or the faucet fails,
-/// [`LoadError::GrantOverflow`] or [`LoadError::GrantTooSmall`] if the faucet cannot pay for all
-/// accounts, [`LoadError::FundingFailed`] if a batch transfer fails, and [`LoadError::Randomness`]
-/// if there is no first nonce. Accounts may be funded unless the sum overflows.
+/// Returns:
+///
+/// * [`LoadError::Client`] if a request to the node or the faucet fails.
+/// * [`LoadError::GrantOverflow`] or [`LoadError::GrantTooSmall`] if the faucet cannot pay for all
+///   accounts.
+/// * [`LoadError::FundingFailed`] if a batch transfer fails.
+/// * [`LoadError::Randomness`] if the operating system provides no randomness for a first nonce.
+///
+/// Accounts may be funded unless the sum overflows.
 pub async fn fund_accounts(
     faucet: &FaucetClient,
     node: &NodeClient,

@@ -198,6 +198,7 @@ impl BodySender {
 
 /// Returns the same bytes, with a receiver that completes when the last clone of them is dropped.
 fn notify_on_drop(bytes: Bytes) -> (Bytes, oneshot::Receiver<()>) {
+    /// Bytes that close a channel when they are dropped.
     struct Notifying {
         bytes: Bytes,
         _dropped: oneshot::Sender<()>,

@@ -48,6 +48,7 @@ mod tests {
     use proptest::prelude::*;
     use serde::{Deserialize, Serialize};
 
+    /// An array in the form of this module.
     #[derive(PartialEq, Debug, Serialize, Deserialize)]
     struct Array(#[serde(with = "super")] [u8; 32]);
 

@@ -11,6 +11,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 #[derive(Clone)]
 pub struct Vendor(Arc<VendorParts>);
 
+/// The forms of a vendor word, and the hash prefixes that contain it.
 struct VendorParts {
     upper: String,
     lower: String,

@@ -8,6 +8,7 @@ use std::{fmt, sync::Arc};
 #[derive(Clone)]
 pub struct Chain(Arc<Parts>);
 
+/// The parts of a chain that clones share.
 struct Parts {
     identity: ChainIdentity,
     parameters: Parameters,

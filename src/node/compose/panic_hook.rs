@@ -1,10 +1,11 @@
 //! A panic hook that reports a damaged ledger.
 //!
 //! redb validates most of the data that it reads, and panics if its own data structures are
-//! damaged: while a directory is opened, and later in any thread that reads a damaged page, because
-//! a file larger than `storage.check_bytes_max` is not compared with its checksums at the start. A
-//! release build aborts on a panic, so nothing can catch it. The hook runs before that: it names
-//! the damaged directory and ends the process with the exit code of a fatal error.
+//! damaged. This can happen while a directory is opened. It can also happen later, in any thread
+//! that reads a damaged page, because the checksums of a file larger than `storage.check_bytes_max`
+//! are not verified at the start. A release build aborts on a panic, so nothing can catch it. The
+//! hook runs before that: it names the damaged directory and ends the process with the exit code of
+//! a fatal error.
 
 use std::{
     panic::{self, PanicHookInfo},

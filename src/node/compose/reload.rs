@@ -151,6 +151,7 @@ async fn reload_on_each(mut next_signal: impl AsyncFnMut(), mut reload: impl Asy
     }
 }
 
+/// The settings that a node runs with, and the parts to which a reload applies changes.
 struct Reloader {
     options: ConfigOptions,
     /// Address of the running admin listener.

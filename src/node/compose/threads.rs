@@ -101,7 +101,7 @@ mod tests {
 
         const COUNT: usize = 40;
         /// Time for the threads to take their names.
-        const PATIENCE: Duration = Duration::from_secs(10);
+        const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
         let existing = || {
             let process = procfs::process::Process::myself().unwrap();
@@ -111,7 +111,7 @@ mod tests {
             names.filter(|name| name == NAME).count()
         };
         with_threads(COUNT, || {
-            let deadline = Instant::now() + PATIENCE;
+            let deadline = Instant::now() + WAIT_TIMEOUT;
             // Tests beside this one may start such threads too.
             while existing() < COUNT {
                 assert!(

@@ -12,9 +12,12 @@ use ledger_http::{CertificateFiles, CertificateHolder, LoadedCertificate, TlsErr
 ///
 /// # Errors
 ///
-/// Returns [`ConfigError::Contradiction`] if only one of the two files is set, or if the key is not
-/// that of the certificate, [`ConfigError::Unreadable`] if a file cannot be read, and
-/// [`ConfigError::Malformed`] if it is not a PEM file of its kind.
+/// Returns:
+///
+/// * [`ConfigError::Contradiction`] if only one of the two files is set, or if the key is not that
+///   of the certificate.
+/// * [`ConfigError::Unreadable`] if a file cannot be read.
+/// * [`ConfigError::Malformed`] if a file is not a PEM file of its kind.
 pub fn configured_tls(settings: &Settings) -> Result<Option<CertificateHolder>, ConfigError> {
     let certificate = load_certificate(settings)?;
     if let Some(certificate) = &certificate {

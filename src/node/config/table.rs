@@ -106,12 +106,12 @@ settings! {
          proxy, whose address all clients share, set it to max_connections. On a public network, \
          set much less.";
     "api.client_send_timeout_ms" => api_listener.client_send_timeout_ms, Integer(1..=600_000), "ms",
-        "Maximum time that a client leaves a response unread; then the connection is closed. In \
-         the long run a client must read 2 KiB/s: each byte that it reads extends the time, so \
-         the size of a response and this speed bound its duration. Over HTTP/2 each byte that the \
-         connection reads extends the time of all its responses, and a response of which nothing \
-         is read ends after ten times the limit. The default equals the time limit of request \
-         bodies.";
+        "Maximum time that a client leaves a response unread; then the connection is closed, or \
+         over HTTP/2 the unread responses are reset. In the long run a client must read 2 KiB/s: \
+         each byte that it reads extends the time, so the size of a response and this speed bound \
+         its duration. Over HTTP/2 each byte that the connection reads extends the time of all its \
+         responses, and a response of which nothing is read ends after ten times the limit. The \
+         default equals the time limit of request bodies.";
     "api.max_streams_per_connection" => api.max_streams_per_connection,
         Integer(1..=1_000_000), "requests",
         "Maximum number of concurrent requests of an HTTP/2 connection, which is announced to the \
@@ -233,7 +233,8 @@ settings! {
          that it is pending. The limit of the reference node.";
     "wait.capacity" => node.wait.capacity, Integer(1..=1_000_000), "long polls",
         "Maximum number of concurrent long polls; beyond it, wait_by_hash responds at once, as \
-         by_hash does. Below api.max_in_flight, so that long polls leave room for other requests.";
+         by_hash does. Below api.max_in_flight, so that long polls leave room for other requests; \
+         the node does not check this.";
 
     "sequencer.mode" => sequencer.mode, Choice(&["solo"]), "",
         "Sequencer, which decides the order of transactions: solo is this node alone.";

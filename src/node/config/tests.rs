@@ -140,7 +140,7 @@ fn node_toml_is_the_printed_defaults() {
     assert_eq!(
         text,
         defaults(),
-        "make it anew: ledger-node config --defaults > config/node.toml"
+        "`UPDATE_GOLDEN=1 cargo test --test it golden::` rewrites config/node.toml"
     );
 }
 

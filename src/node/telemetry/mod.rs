@@ -224,9 +224,9 @@ fn report_lost_lines(lines: u64) {
     );
 }
 
-/// Reports a panic in the format of the standard library's hook, but waits for the reader of
-/// standard error for a bounded time only: a panic ends the process even if standard error is not
-/// read.
+/// Reports a panic in the format of the standard library's hook. Unlike that hook, this waits only
+/// for a bounded time for the reader of standard error, so that a panic ends the process even if
+/// standard error is not read.
 fn report_panic(log: &LogQueue, info: &PanicHookInfo<'_>) {
     let current = thread::current();
     let name = current.name().unwrap_or("<unnamed>");

@@ -36,6 +36,7 @@ pub struct LogQueue {
     lost_lines: AtomicU64,
 }
 
+/// The state of a queue, behind its lock.
 #[derive(Debug, Default)]
 struct State {
     /// The waiting lines.
@@ -224,7 +225,7 @@ mod tests {
 
     const LINE: &[u8] = b"0123456\n";
     /// Time limit of a test.
-    const PATIENCE: Duration = Duration::from_secs(120);
+    const FLUSH_TIMEOUT: Duration = Duration::from_secs(120);
 
     /// Returns a queue of two lines, the sender of permits for one write each, and the written
     /// bytes.
@@ -278,10 +279,10 @@ mod tests {
         permit.send(Ok(())).unwrap();
         assert_eq!(written.recv().unwrap(), LINE);
         assert_eq!(written.recv().unwrap(), [LINE, LINE, b"lost 3\n"].concat());
-        assert!(queue.flush(PATIENCE));
+        assert!(queue.flush(FLUSH_TIMEOUT));
         queue.push(LINE);
         permit.send(Ok(())).unwrap();
-        assert!(queue.flush(PATIENCE));
+        assert!(queue.flush(FLUSH_TIMEOUT));
         assert_eq!(queue.lost_lines(), 3, "there is room again");
     }
 
@@ -295,7 +296,7 @@ mod tests {
             "no write is permitted"
         );
         permit.send(Ok(())).unwrap();
-        assert!(queue.flush(PATIENCE));
+        assert!(queue.flush(FLUSH_TIMEOUT));
         assert_eq!(written.try_recv().unwrap(), LINE);
     }
 
@@ -310,7 +311,7 @@ mod tests {
         for _ in 0..3 {
             permit.send(Ok(())).unwrap();
         }
-        assert!(queue.flush(PATIENCE));
+        assert!(queue.flush(FLUSH_TIMEOUT));
         let text: Vec<u8> = written.try_iter().flatten().collect();
         let text = String::from_utf8(text).unwrap();
         assert!(text.contains("fatal\n"), "{text}");
@@ -321,7 +322,7 @@ mod tests {
         let (queue, permit, written) = queue();
         permit.send(Err(io::ErrorKind::StorageFull.into())).unwrap();
         queue.push(&[LINE, LINE].concat());
-        assert!(queue.flush(PATIENCE));
+        assert!(queue.flush(FLUSH_TIMEOUT));
         assert_eq!(queue.lost_lines(), 2);
         permit.send(Ok(())).unwrap();
         permit.send(Ok(())).unwrap();

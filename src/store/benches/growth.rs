@@ -40,6 +40,7 @@ const MANY: u64 = u64::MAX;
 /// Maximum number of versions in a step of pruning.
 const PRUNE_VERSIONS: u64 = 5_000;
 
+/// The arguments of the command line.
 struct Arguments {
     total: u64,
     accounts: u64,

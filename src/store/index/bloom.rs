@@ -4,8 +4,8 @@
 //! long is in the oldest of many runs, and each newer run would cost a descent of the tree.
 //!
 //! A filter consists of segments. A segment covers as many adjacent entries of its run as fill a
-//! page, and is written in the commit that writes these entries, so that a merge in steps has no
-//! state between two of them. Filters are in memory from the commit that lists their run; opening a
+//! page. The commit that writes these entries also writes the segment, so that a merge has no state
+//! between two of its steps. Filters are in memory from the commit that lists their run; opening a
 //! store reads them instead of making them again.
 //!
 //! A segment is a split block Bloom filter as in the Parquet format: a key sets one bit in each of

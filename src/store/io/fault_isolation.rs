@@ -35,6 +35,7 @@ use std::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DiskStatus(Arc<SharedStatus>);
 
+/// The state that the backend and [`DiskStatus`] share.
 #[derive(Debug, Default)]
 struct SharedStatus {
     /// Whether there is an overlay. Read first, so that only accesses after a fault take the lock.
@@ -272,6 +273,7 @@ mod tests {
         faults: Arc<Faults>,
     }
 
+    /// The faults of a backend, which a test injects.
     #[derive(Debug, Default)]
     struct Faults {
         /// Number of the next reads that fail.

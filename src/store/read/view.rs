@@ -55,12 +55,14 @@ pub(crate) fn empty_memtables() -> [Memtable; 4] {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatestView(Arc<SharedView>);
 
+/// The latest view, with the threads that wait for a newer one.
 #[derive(Debug, Default)]
 struct SharedView {
     state: Mutex<ViewState>,
     changed: Condvar,
 }
 
+/// The latest view, or the reason for the end of views.
 #[derive(Debug, Default)]
 struct ViewState {
     view: Option<Arc<ReadView>>,

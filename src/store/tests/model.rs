@@ -29,6 +29,7 @@ fn open_initialized(directory: &Path, workload: &Workload) -> (StoreWriter, Stor
     store.split()
 }
 
+/// A step of a random history.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Commit(u64),

@@ -48,7 +48,7 @@ fn parse_request(input: &[u8]) -> Option<TestRequest> {
     Some(request.set_payload(rest.to_vec()))
 }
 
-/// Checks that the status is no internal error, and that a body declared as JSON is JSON.
+/// Checks that the status is not an internal error, and that a body declared as JSON is JSON.
 fn check_response(answer: &Answer) {
     let status = answer.status;
     assert!(

@@ -101,6 +101,7 @@ mod tests {
     };
     use serde_json::{Value, json};
 
+    /// The parameter `height` of a path.
     enum Height {}
 
     impl Parameter for Height {

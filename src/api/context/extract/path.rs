@@ -45,6 +45,7 @@ mod tests {
 
     /// The parameter `first` of a path `/{first}/{second}`, parsed as `T`.
     struct First<T>(PhantomData<T>);
+    /// The parameter `second` of a path `/{first}/{second}`.
     struct Second;
 
     impl<T: FromStr<Err: Display>> Parameter for First<T> {

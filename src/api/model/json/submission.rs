@@ -204,10 +204,13 @@ impl SubmitRequest {
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::Syntax`] if the body is not a submission, [`ErrorKind::BodyTooManyValues`]
-/// if parsing it takes too much memory, [`ErrorKind::InvalidInput`] if a call does not fit the
-/// framework or the signature does not decode, and [`ErrorKind::Refused`] if the ledger does not
-/// execute payloads of this kind.
+/// Returns:
+///
+/// * [`ErrorKind::Syntax`] if the body is not a submission.
+/// * [`ErrorKind::BodyTooManyValues`] if parsing it takes too much memory.
+/// * [`ErrorKind::InvalidInput`] if a call does not fit the framework or the signature does not
+///   decode.
+/// * [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
 pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
     parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }

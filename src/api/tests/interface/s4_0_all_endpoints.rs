@@ -64,7 +64,11 @@ async fn responses_are_bcs_if_the_client_prefers_it() {
                 example.route,
                 response.text()
             );
-            assert_eq!(response.headers["content-type"], "application/x-bcs");
+            assert_eq!(
+                response.headers["content-type"], "application/x-bcs",
+                "{}",
+                example.route
+            );
             assert_eq!(
                 ledger_headers(&response, "node"),
                 ledger_headers(&in_json, "node"),

@@ -56,6 +56,7 @@ fn chain() -> Chain {
     new_chain(4, vendor(), Parameters::default())
 }
 
+/// The keys and the address of an account, as the SDK derives them.
 #[derive(Deserialize)]
 struct AccountVector {
     name: String,
@@ -118,6 +119,7 @@ fn derives_authentication_keys_and_addresses() {
     }
 }
 
+/// An address in each form of the SDK.
 #[derive(Deserialize)]
 struct AddressVector {
     text: String,
@@ -140,6 +142,7 @@ fn parses_and_prints_addresses() {
     }
 }
 
+/// A Move type in each form of the SDK.
 #[derive(Deserialize)]
 struct TypeVector {
     text: String,
@@ -189,6 +192,7 @@ fn encodes_signed_integer_types_after_the_function_type() {
     );
 }
 
+/// A transaction in each form of the SDK.
 #[derive(Deserialize)]
 struct TransactionVector {
     name: String,

@@ -30,6 +30,7 @@ fn bytes(text: &str) -> Vec<u8> {
     hex::decode(text.strip_prefix("0x").expect("bytes with 0x")).expect("hex digits")
 }
 
+/// A resource in BCS and in JSON.
 #[derive(Deserialize)]
 struct ResourceVector {
     #[serde(rename = "type")]
@@ -97,12 +98,14 @@ fn encodes_module_structs_like_the_sdk() {
     assert_round_trip::<GasScheduleV2>(&vectors);
 }
 
+/// The addresses that the SDK derives.
 #[derive(Deserialize)]
 struct DerivedAddresses {
     named: Vec<NamedVector>,
     derived: Vec<DerivedVector>,
 }
 
+/// The addresses derived from an account and a seed.
 #[derive(Deserialize)]
 struct NamedVector {
     source: AccountAddressText,
@@ -111,6 +114,7 @@ struct NamedVector {
     resource_account: AccountAddressText,
 }
 
+/// The address derived from two addresses.
 #[derive(Deserialize)]
 struct DerivedVector {
     source: AccountAddressText,

@@ -21,6 +21,7 @@ pub fn schema() -> String {
     serde_json::to_string_pretty(&document).expect("the schema has only text keys")
 }
 
+/// The root of the schema.
 #[derive(Serialize)]
 struct Document {
     #[serde(rename = "$schema")]
@@ -46,6 +47,7 @@ struct Properties {
     sections: Vec<(&'static str, Section)>,
 }
 
+/// The schema of one setting.
 #[derive(Serialize)]
 struct SettingSchema {
     #[serde(flatten)]

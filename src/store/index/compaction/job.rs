@@ -1,4 +1,4 @@
-//! Merge jobs, which run in bounded steps beside the commits.
+//! Merge jobs, which run in bounded steps within the commits.
 
 use super::{garbage::delete_garbage, policy::CompactionState};
 use crate::{

@@ -1,10 +1,10 @@
 //! Power loss with real files.
 //!
-//! The file operations of the real binary are recorded. For every sync of a workload the
-//! directory is rebuilt as a disk may hold it after a power failure at that time: with only the
-//! synced content and the synced names of files and directories, or with any part of the rest too.
-//! Every such image is opened. It must have everything that was acknowledged before that time, and
-//! accept new transactions.
+//! The file operations of the real binary are recorded. For every sync of a workload, the directory
+//! is rebuilt as a disk may hold it after a power failure at that time. It has only the synced
+//! content and the synced names of files and directories, or also any part of the rest. Every such
+//! image is opened. It must have everything that was acknowledged before that time, and accept new
+//! transactions.
 //!
 //! | subject | file |
 //! |---|---|

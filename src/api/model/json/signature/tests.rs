@@ -190,6 +190,7 @@ fn rejects_indices_that_do_not_ascend_or_contradict_the_bitmap() {
 /// bytes, and thus the hash, and has no member that the reference node does not have.
 #[test]
 fn preserves_the_bytes_of_sdk_signatures() {
+    /// A signed transaction of the SDK.
     #[derive(Deserialize)]
     struct Vector {
         name: String,

@@ -25,6 +25,7 @@ fn genesis_chain() -> MemoryChain {
 const RECIPIENT: AccountAddress = AccountAddress::from_low_u64(0xb0b);
 const BLOCK_USECS: u64 = START_SECS * 1_000_000;
 
+/// A development chain with a funded account.
 struct Fixture {
     chain: Chain,
     genesis: ExecutedBlock,

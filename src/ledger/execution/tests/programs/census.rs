@@ -85,6 +85,7 @@ fn table_types(chain: &MemoryChain, handle: &AccountAddress) -> (TypeTag, TypeTa
     info.types().expect("the recorded types of a table parse")
 }
 
+/// A walk over the state, with the census so far.
 struct StateWalk<'a> {
     registry: &'a ModuleRegistry,
     census: Census,

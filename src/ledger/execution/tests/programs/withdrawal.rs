@@ -72,6 +72,7 @@ pub fn withdraw_all(program: &mut Program) {
     withdrawal.assert_empty();
 }
 
+/// A withdrawal of all balances of a program.
 struct Withdrawal<'a> {
     program: &'a mut Program,
     /// Number of new addresses that were used.

@@ -8,6 +8,7 @@ use ledger_crypto::{
     ed25519::batch,
 };
 
+/// A signature with its expected verdict.
 struct Case {
     message: &'static str,
     key: &'static str,

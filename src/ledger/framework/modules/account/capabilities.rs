@@ -78,6 +78,12 @@ impl CapabilityKind {
     }
 }
 
+/// Offers the rotation capability of the caller to `recipient`. `proof` is the signature of
+/// [`RotationCapabilityOfferProofChallengeV2`] by the key of the caller.
+///
+/// # Errors
+///
+/// Returns the errors of [`load`] and [`check_signed_by`].
 #[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 pub(super) fn offer_rotation_capability(
     context: &mut Context<'_>,
@@ -100,6 +106,12 @@ pub(super) fn offer_rotation_capability(
     context.write_resource(signer.0, &[], &account)
 }
 
+/// Offers the signer capability of the caller to `recipient`. `proof` is the signature of
+/// [`SignerCapabilityOfferProofChallengeV2`] by the key of the caller.
+///
+/// # Errors
+///
+/// Returns the errors of [`load`] and [`check_signed_by`].
 #[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
 pub(super) fn offer_signer_capability(
     context: &mut Context<'_>,
@@ -152,6 +164,11 @@ fn revoke(
     context.write_resource(owner, &[], &account)
 }
 
+/// Revokes the offer of the rotation capability to `holder`.
+///
+/// # Errors
+///
+/// Returns the errors of [`revoke`] with `holder`.
 pub(super) fn revoke_rotation_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -161,6 +178,11 @@ pub(super) fn revoke_rotation_capability(
     revoke(context, CapabilityKind::Rotation, signer.0, Some(holder))
 }
 
+/// Revokes the offer of the rotation capability, whatever account received it.
+///
+/// # Errors
+///
+/// Returns the errors of [`revoke`] without `holder`.
 pub(super) fn revoke_any_rotation_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -169,6 +191,11 @@ pub(super) fn revoke_any_rotation_capability(
     revoke(context, CapabilityKind::Rotation, signer.0, None)
 }
 
+/// Revokes the offer of the signer capability to `holder`.
+///
+/// # Errors
+///
+/// Returns the errors of [`revoke`] with `holder`.
 pub(super) fn revoke_signer_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -178,6 +205,11 @@ pub(super) fn revoke_signer_capability(
     revoke(context, CapabilityKind::Signer, signer.0, Some(holder))
 }
 
+/// Revokes the offer of the signer capability, whatever account received it.
+///
+/// # Errors
+///
+/// Returns the errors of [`revoke`] without `holder`.
 pub(super) fn revoke_any_signer_capability(
     context: &mut Context<'_>,
     _: &[TypeTag],

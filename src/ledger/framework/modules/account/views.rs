@@ -28,6 +28,11 @@ pub(super) fn get_guid_next_creation_num(
     Ok(account.map_or(0, |account| account.guid_creation_num))
 }
 
+/// Returns the sequence number of the account.
+///
+/// # Errors
+///
+/// Returns the errors of [`load`].
 pub(super) fn get_sequence_number(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -36,6 +41,11 @@ pub(super) fn get_sequence_number(
     Ok(load(context, address)?.sequence_number)
 }
 
+/// Returns the authentication key of the account.
+///
+/// # Errors
+///
+/// Returns the errors of [`load`].
 pub(super) fn get_authentication_key(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -44,6 +54,11 @@ pub(super) fn get_authentication_key(
     Ok(load(context, address)?.authentication_key)
 }
 
+/// Returns the account that received the offer of a capability, or `None` without an offer.
+///
+/// # Errors
+///
+/// Returns the errors of [`load`].
 fn offer(
     context: &mut Context<'_>,
     kind: CapabilityKind,
@@ -75,6 +90,11 @@ fn offer_recipient(
     }
 }
 
+/// Returns `true` if the account offers its rotation capability.
+///
+/// # Errors
+///
+/// Returns the errors of [`offer`].
 pub(super) fn is_rotation_capability_offered(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -83,6 +103,11 @@ pub(super) fn is_rotation_capability_offered(
     Ok(offer(context, CapabilityKind::Rotation, address)?.is_some())
 }
 
+/// Returns the account that received the offer of the rotation capability.
+///
+/// # Errors
+///
+/// Returns the errors of [`offer_recipient`].
 pub(super) fn get_rotation_capability_offer_for(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -91,6 +116,11 @@ pub(super) fn get_rotation_capability_offer_for(
     offer_recipient(context, CapabilityKind::Rotation, address)
 }
 
+/// Returns `true` if the account offers its signer capability.
+///
+/// # Errors
+///
+/// Returns the errors of [`offer`].
 pub(super) fn is_signer_capability_offered(
     context: &mut Context<'_>,
     _: &[TypeTag],
@@ -99,6 +129,11 @@ pub(super) fn is_signer_capability_offered(
     Ok(offer(context, CapabilityKind::Signer, address)?.is_some())
 }
 
+/// Returns the account that received the offer of the signer capability.
+///
+/// # Errors
+///
+/// Returns the errors of [`offer_recipient`].
 pub(super) fn get_signer_capability_offer_for(
     context: &mut Context<'_>,
     _: &[TypeTag],
