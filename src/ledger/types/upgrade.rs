@@ -94,8 +94,8 @@ pub enum UpgradeError {
     Missing(FrameworkUpgrade),
     /// The height of a new upgrade is not above the newest block.
     #[error(
-        "the framework upgrade {upgrade} is not part of the chain yet: its height must be above \
-         that of the newest block, {newest_height}"
+        "the framework upgrade {upgrade} is not part of the chain yet: it must be above height \
+         {newest_height} of the newest block"
     )]
     TooLate {
         /// The upgrade.

@@ -257,7 +257,7 @@ settings! {
     "sequencer.clock_jump_max_secs" => node.sequencer.clock_jump_max_secs,
         Integer(60..=3_153_600_000), "s",
         "Maximum lead of the system clock over the newest block. At a start, a clock further \
-         ahead is not believed: reads are served, submissions get 503, and the node continues \
+         ahead is not trusted: reads are served, submissions get 503, and the node continues \
          once the clock is right, or after a restart with clock_confirmed_until_secs. While \
          running, block time follows a clock within this lead ten times as fast as time passes, \
          once it has been ahead for a minute, and ignores one further ahead. 30 days is longer \
@@ -265,7 +265,7 @@ settings! {
          date. A lower limit protects more, and needs a confirmation after shorter breaks.";
     "sequencer.clock_confirmed_until_secs" => node.sequencer.clock_confirmed_until_secs,
         Integer(0..=MAX), "s since 1970-01-01 UTC",
-        "Time up to which the system clock is believed at a start, even if it is further ahead of \
+        "Time up to which the system clock is trusted at a start, even if it is further ahead of \
          the newest block than clock_jump_max_secs. After a longer break, set it to about an hour \
          from now (`date +%s`) and restart; the 503 suggests a value. It has no effect once that \
          time has passed. 0 confirms nothing.";
