@@ -95,7 +95,7 @@ pub enum StorageUnavailable {
     /// The system clock has been too far ahead of the newest block since the start. Ends without a
     /// restart when the clock is corrected.
     #[error("writes are paused: {0}; they resume when the system clock is correct")]
-    ClockUnbelieved(Arc<str>),
+    ClockUntrusted(Arc<str>),
 }
 
 impl NodeError {

@@ -138,7 +138,7 @@ pub struct SequencerConfig {
     /// Age of the newest block at which an idle node orders an empty block, in seconds; 0 means
     /// never.
     pub heartbeat_secs: u64,
-    /// Maximum believed lead of the system clock over the newest block, in seconds, at least 1.
+    /// Maximum trusted lead of the system clock over the newest block, in seconds, at least 1.
     pub clock_jump_max_secs: u64,
     /// System clock up to which the operator has confirmed the time, in seconds since the Unix
     /// epoch. Applies at a start, regardless of the lead.

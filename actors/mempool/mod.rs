@@ -132,7 +132,7 @@ impl Mempool {
         if self.pool.has_ready()
             && !self.is_closed
             && !self.is_paused
-            && self.clock.is_believed()
+            && self.clock.is_trusted()
             && let Some(PullBatch { limits, reply_to }) = self.waiting_pull.take()
         {
             let batch = self.pool.take_batch(limits);

@@ -196,7 +196,7 @@ impl NodeHandle {
         // After a broken invariant, submissions are rejected until the process ends.
         let fatal = reporter.get();
         let fatal = fatal.map(|error| StorageUnavailable::WriteFailed(Arc::clone(&error.cause)));
-        fatal.or(unavailable).or_else(|| clock.unbelieved())
+        fatal.or(unavailable).or_else(|| clock.distrust_reason())
     }
 
     /// Reports that the disk space is low, with the cause in words, or that it is sufficient if

@@ -146,7 +146,7 @@ impl Sequencer {
             .elapsed_usecs()
             .saturating_sub(self.last_block_elapsed_usecs);
         let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
-        let may_order = !self.is_paused && self.clock.is_believed();
+        let may_order = !self.is_paused && self.clock.is_trusted();
         if is_due && may_order && self.in_flight == 0 && self.batches.is_some() {
             self.order(Vec::new());
         }

@@ -82,8 +82,8 @@ pub(super) fn error_counter(error: &NodeError) -> &'static str {
         NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
             "errors: low disk space"
         }
-        NodeError::StorageUnavailable(StorageUnavailable::ClockUnbelieved(_)) => {
-            "errors: clock not believed"
+        NodeError::StorageUnavailable(StorageUnavailable::ClockUntrusted(_)) => {
+            "errors: clock not trusted"
         }
     }
 }

@@ -359,7 +359,7 @@ impl Oracle {
             NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
                 self.disk_space.was_low_since(start.step)
             }
-            NodeError::StorageUnavailable(StorageUnavailable::ClockUnbelieved(_)) => {
+            NodeError::StorageUnavailable(StorageUnavailable::ClockUntrusted(_)) => {
                 let observed = self.observed.borrow();
                 observed.as_ref().is_none_or(|node| node.had_clock_fault)
             }

@@ -40,7 +40,7 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "crashes: power loss, torn writes",
     "discarded by a block",
     "durable blocks that were not visible",
-    "errors: clock not believed",
+    "errors: clock not trusted",
     "errors: low disk space",
     "errors: stopping",
     "errors: store",

@@ -357,7 +357,7 @@ impl World {
             .node
             .as_ref()
             .and_then(|node| node.handle.storage_unavailable());
-        if let Some(cause @ StorageUnavailable::ClockUnbelieved(_)) = unavailable {
+        if let Some(cause @ StorageUnavailable::ClockUntrusted(_)) = unavailable {
             self.oracle
                 .report(properties::BLOCK_TIME, Err(cause.to_string()));
         }

@@ -83,8 +83,8 @@ async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     }
 }
 
-/// Waits until the clock is believed.
-async fn wait_until_believed(handle: &NodeHandle) {
+/// Waits until the clock is trusted.
+async fn wait_until_trusted(handle: &NodeHandle) {
     let poll = async {
         while handle.storage_unavailable().is_some() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -99,14 +99,14 @@ async fn wait_until_believed(handle: &NodeHandle) {
 fn clock_rejection_message(outcome: Result<impl Sized, SubmitError>) -> Option<String> {
     match outcome {
         Err(SubmitError::Node(NodeError::StorageUnavailable(
-            cause @ StorageUnavailable::ClockUnbelieved(_),
+            cause @ StorageUnavailable::ClockUntrusted(_),
         ))) => Some(cause.to_string()),
         _ => None,
     }
 }
 
 #[actix::test]
-async fn believes_the_clock_immediately_after_seven_days_off() {
+async fn trusts_the_clock_immediately_after_seven_days_off() {
     let (mut fixture, node) = Fixture::started().await;
     node.stop().await.unwrap();
     fixture.clock.step_secs(7 * DAY_SECS);
@@ -144,7 +144,7 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
             assert!(message.contains(part), "{message}");
         }
     }
-    assert_eq!(handle.clock_status().state, ClockState::Unbelieved);
+    assert_eq!(handle.clock_status().state, ClockState::Untrusted);
     let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
@@ -158,11 +158,11 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     );
 
     fixture.clock.step_secs(-YEAR_SECS);
-    wait_until_believed(&handle).await;
+    wait_until_trusted(&handle).await;
     assert_eq!(
         handle.head().ledger_info().block_height,
         height,
-        "a block was committed before the clock was believed"
+        "a block was committed before the clock was trusted"
     );
     let block_secs = commit(&handle, missing).await;
     assert_eq!(block_secs, START_SECS + 3);
@@ -175,7 +175,7 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
 }
 
 #[actix::test]
-async fn believes_a_confirmed_clock_after_a_restart() {
+async fn trusts_a_confirmed_clock_after_a_restart() {
     let (mut fixture, node) = Fixture::started().await;
     node.stop().await.unwrap();
     fixture.clock.step_secs(YEAR_SECS);

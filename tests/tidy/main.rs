@@ -4,6 +4,7 @@
 mod actor_rules;
 mod actors;
 mod citations;
+mod commands;
 mod cycles;
 mod invariants;
 mod layers;

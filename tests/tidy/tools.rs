@@ -8,7 +8,7 @@ use toml::Table;
 const INNER_SCRIPTS: [&str; 2] = ["tests/fuzz/run_target.sh", "tests/fuzz/rustc.sh"];
 
 /// Reads a file by its path from the root.
-fn text(path: &str) -> String {
+pub(super) fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 

@@ -51,14 +51,14 @@ const LAYERS: [(&str, &[&str]); 14] = [
 ];
 
 /// Returns the parsed manifest at `path`.
-fn manifest(path: &Path) -> Table {
+pub(super) fn manifest(path: &Path) -> Table {
     let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     text.parse()
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// Returns the manifest of each package of the workspace, by the name of the package.
-fn packages() -> BTreeMap<String, Table> {
+pub(super) fn packages() -> BTreeMap<String, Table> {
     let workspace = manifest(&root().join("Cargo.toml"));
     let members = workspace["workspace"]["members"].as_array().unwrap();
     let directories = members.iter().map(|member| member.as_str().unwrap());

@@ -1,8 +1,8 @@
 //! The rule that derives the ledger's time from clock readings, as a pure value.
 //!
 //! A wrong reading of the wall clock must not enter a block, because block time never decreases: a
-//! block of next year makes every transaction expire until next year. So the wall clock is believed
-//! only near a *line*, which starts at a believed time and advances with elapsed time alone.
+//! block of next year makes every transaction expire until next year. So the wall clock is trusted
+//! only near a *line*, which starts at a trusted time and advances with elapsed time alone.
 //!
 //! * A wall clock at most [`TOLERANCE_USECS`] above the line is the ledger's time. Above that, the
 //!   line itself is. A block moves the line down to its own time and never up, so blocks cannot
@@ -11,7 +11,7 @@
 //!   [`FOLLOW_USECS_PER_USEC`] as fast as time passes, unless the clock is more than
 //!   `jump_max_usecs` ahead.
 //! * At a start the line begins at the wall clock, if that is at most `jump_max_usecs` ahead of the
-//!   newest block or confirmed by the operator. Otherwise the clock is not believed until one of
+//!   newest block or confirmed by the operator. Otherwise the clock is not trusted until one of
 //!   both holds.
 //!
 //! `docs/decisions/clock.md` compares the alternatives.
@@ -40,14 +40,14 @@ pub(super) const FOLLOW_USECS_PER_USEC: u64 = 9;
 /// observations do not show that the clock was ahead for all of it.
 pub(super) const OBSERVED_USECS_MAX: u64 = 5_000_000;
 
-/// Earliest believed time on a chain without blocks after genesis: 2026-01-01. An earlier reading
+/// Earliest trusted time on a chain without blocks after genesis: 2026-01-01. An earlier reading
 /// means that the clock was never set.
 pub(super) const EARLIEST_USECS: u64 = 1_767_225_600_000_000;
 
 /// Configured limits of belief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockLimits {
-    /// Maximum believed lead of the wall clock over the newest block, in microseconds.
+    /// Maximum trusted lead of the wall clock over the newest block, in microseconds.
     pub(crate) jump_max_usecs: u64,
     /// Wall clock up to which the operator has confirmed the time, in microseconds since the Unix
     /// epoch. Applies at a start.
@@ -66,8 +66,8 @@ pub enum ClockState {
     /// The wall clock is behind the newest block. Block time hardly advances until the clock
     /// reaches it.
     Behind,
-    /// No reading of the wall clock since the start was believable. The node orders no blocks.
-    Unbelieved,
+    /// No reading of the wall clock since the start was trustworthy. The node orders no blocks.
+    Untrusted,
 }
 
 /// A run of observations in which the wall clock was ahead of the line.
@@ -87,7 +87,7 @@ pub(crate) struct BoundedTime {
     line_usecs: u64,
     line_elapsed_usecs: u64,
     lead: Option<Lead>,
-    is_believed: bool,
+    is_trusted: bool,
     state: ClockState,
 }
 
@@ -106,8 +106,8 @@ impl BoundedTime {
             line_usecs: newest_block_usecs,
             line_elapsed_usecs: elapsed_usecs,
             lead: None,
-            is_believed: false,
-            state: ClockState::Unbelieved,
+            is_trusted: false,
+            state: ClockState::Untrusted,
         };
         started.observe(wall_usecs, elapsed_usecs);
         started
@@ -125,10 +125,10 @@ impl BoundedTime {
     /// Updates the line and the state with a reading. The caller must call this about once per
     /// second and before each block.
     pub(crate) fn observe(&mut self, wall_usecs: u64, elapsed_usecs: u64) {
-        if self.is_believed {
+        if self.is_trusted {
             self.follow(wall_usecs, elapsed_usecs);
-        } else if self.is_believable(wall_usecs, elapsed_usecs) {
-            self.is_believed = true;
+        } else if self.is_trustworthy(wall_usecs, elapsed_usecs) {
+            self.is_trusted = true;
             self.set_line(wall_usecs.max(self.newest_block_usecs), elapsed_usecs);
         }
         self.state = self.state_at(wall_usecs, elapsed_usecs);
@@ -142,10 +142,10 @@ impl BoundedTime {
         self.newest_block_usecs = block_usecs;
     }
 
-    /// Returns whether the wall clock has been believed since the start. Blocks may be ordered
+    /// Returns whether the wall clock has been trusted since the start. Blocks may be ordered
     /// only then.
-    pub(crate) fn is_believed(&self) -> bool {
-        self.is_believed
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.is_trusted
     }
 
     /// Returns the state at the last observation.
@@ -175,7 +175,7 @@ impl BoundedTime {
         self.line_elapsed_usecs = elapsed_usecs;
     }
 
-    fn is_believable(&self, wall_usecs: u64, elapsed_usecs: u64) -> bool {
+    fn is_trustworthy(&self, wall_usecs: u64, elapsed_usecs: u64) -> bool {
         if !self.has_blocks() {
             return wall_usecs >= EARLIEST_USECS;
         }
@@ -221,8 +221,8 @@ impl BoundedTime {
 
     fn state_at(&self, wall_usecs: u64, elapsed_usecs: u64) -> ClockState {
         let lead_usecs = wall_usecs.saturating_sub(self.line_at(elapsed_usecs));
-        if !self.is_believed {
-            ClockState::Unbelieved
+        if !self.is_trusted {
+            ClockState::Untrusted
         } else if wall_usecs.saturating_add(TOLERANCE_USECS) < self.newest_block_usecs {
             ClockState::Behind
         } else if lead_usecs <= TOLERANCE_USECS {

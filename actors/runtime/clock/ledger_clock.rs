@@ -102,15 +102,15 @@ impl LedgerClock {
     }
 
     /// Returns whether blocks may be ordered.
-    pub(crate) fn is_believed(&self) -> bool {
-        self.bounded.load().is_believed()
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.bounded.load().is_trusted()
     }
 
-    /// Returns the reason that no block may be ordered, or `None` if the clock is believed.
-    pub(crate) fn unbelieved(&self) -> Option<StorageUnavailable> {
+    /// Returns the reason that no block may be ordered, or `None` if the clock is trusted.
+    pub(crate) fn distrust_reason(&self) -> Option<StorageUnavailable> {
         let bounded = self.bounded.load();
-        (!bounded.is_believed()).then(|| {
-            StorageUnavailable::ClockUnbelieved(
+        (!bounded.is_trusted()).then(|| {
+            StorageUnavailable::ClockUntrusted(
                 disbelief_message(&bounded, self.source.now_usecs()).into(),
             )
         })
@@ -161,7 +161,7 @@ fn drift_usecs(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) -> i6
     }
 }
 
-/// Returns the message about a clock that is not believed: its reading, the limit, and the
+/// Returns the message about a clock that is not trusted: its reading, the limit, and the
 /// remedy.
 fn disbelief_message(bounded: &BoundedTime, wall_usecs: u64) -> String {
     let wall_secs = wall_usecs / 1_000_000;
@@ -214,7 +214,7 @@ fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
             "the system clock is behind the newest block: block time hardly advances until the clock has \
              reached it"
         ),
-        ClockState::Unbelieved => tracing::error!(
+        ClockState::Untrusted => tracing::error!(
             cause = %disbelief_message(bounded, wall_usecs),
             "the system clock is not trusted: no block is created and submissions are rejected \
              until it is correct"

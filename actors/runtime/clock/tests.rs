@@ -69,10 +69,7 @@ impl Chain {
     /// Orders a block and returns its time.
     fn block(&mut self) -> u64 {
         self.observe();
-        assert!(
-            self.bounded.is_believed(),
-            "blocks require a believed clock"
-        );
+        assert!(self.bounded.is_trusted(), "blocks require a trusted clock");
         self.newest_usecs = self.now_usecs().max(self.newest_usecs + 1);
         self.bounded
             .record_block(self.newest_usecs, self.elapsed_usecs);
@@ -115,7 +112,7 @@ impl Chain {
 const LOADS: [Option<u64>; 3] = [None, Some(SEC), Some(10_000)];
 
 #[test]
-fn believes_a_clock_within_the_limit_immediately_at_a_start() {
+fn trusts_a_clock_within_the_limit_immediately_at_a_start() {
     for age_usecs in [SEC, 7 * DAY, 30 * DAY] {
         let mut chain = Chain::started(LIMITS, age_usecs, 0);
         assert_eq!(chain.block(), START);
@@ -124,12 +121,12 @@ fn believes_a_clock_within_the_limit_immediately_at_a_start() {
 }
 
 #[test]
-fn disbelieves_a_clock_beyond_the_limit_until_it_is_corrected() {
+fn distrusts_a_clock_beyond_the_limit_until_it_is_corrected() {
     for offset_usecs in [YEAR, 30 * DAY] {
         let mut chain = Chain::started(LIMITS, SEC, offset_usecs as i64);
-        assert_eq!(chain.observe(), ClockState::Unbelieved);
+        assert_eq!(chain.observe(), ClockState::Untrusted);
         chain.run(3 * SEC, None);
-        assert!(!chain.bounded.is_believed());
+        assert!(!chain.bounded.is_trusted());
         assert_eq!(
             chain.now_usecs(),
             chain.true_usecs() - SEC,
@@ -151,7 +148,7 @@ fn adds_the_time_since_the_start_to_the_limit() {
 }
 
 #[test]
-fn believes_a_clock_at_a_start_up_to_the_confirmed_time() {
+fn trusts_a_clock_at_a_start_up_to_the_confirmed_time() {
     let confirmed = ClockLimits {
         confirmed_until_usecs: START + HOUR,
         ..LIMITS
@@ -159,7 +156,7 @@ fn believes_a_clock_at_a_start_up_to_the_confirmed_time() {
     let mut chain = Chain::started(confirmed, YEAR, 0);
     assert_eq!(chain.block(), START);
     let chain = Chain::started(confirmed, YEAR, HOUR as i64 + 1);
-    assert!(!chain.bounded.is_believed());
+    assert!(!chain.bounded.is_trusted());
     // While the node runs, the confirmation has no effect.
     let mut chain = Chain::started(confirmed, SEC, 0);
     chain.offset_usecs = HOUR as i64 - 1;
@@ -167,22 +164,22 @@ fn believes_a_clock_at_a_start_up_to_the_confirmed_time() {
 }
 
 #[test]
-fn believes_any_clock_after_the_earliest_time_on_a_genesis_chain() {
-    for (wall_usecs, is_believed) in [
+fn trusts_any_clock_after_the_earliest_time_on_a_genesis_chain() {
+    for (wall_usecs, is_trusted) in [
         (0, false),
         (EARLIEST_USECS - 1, false),
         (EARLIEST_USECS, true),
         (START + 100 * YEAR, true),
     ] {
         let bounded = BoundedTime::new(LIMITS, 0, wall_usecs, 0);
-        assert_eq!(bounded.is_believed(), is_believed, "{wall_usecs}");
+        assert_eq!(bounded.is_trusted(), is_trusted, "{wall_usecs}");
     }
     let mut bounded = BoundedTime::new(LIMITS, 0, 0, 0);
     bounded.observe(START, SEC);
     assert_eq!(
         bounded.now_usecs(START, SEC),
         START,
-        "the clock is believed once it is set"
+        "the clock is trusted once it is set"
     );
 }
 

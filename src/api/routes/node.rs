@@ -239,11 +239,11 @@ pub(super) fn describe_healthy() -> Operation {
 }
 
 /// Describes the difference of the system clock from the ledger's time. Returns `None` if they
-/// agree, and if no reading of the clock was believable, because the node is unhealthy then.
+/// agree, and if no reading of the clock was trustworthy, because the node is unhealthy then.
 fn describe_drift(status: ClockStatus) -> Option<String> {
     let secs = status.drift_usecs.unsigned_abs() / 1_000_000;
     match status.state {
-        ClockState::InStep | ClockState::Unbelieved => None,
+        ClockState::InStep | ClockState::Untrusted => None,
         ClockState::Ahead => Some(format!(
             "the system clock is {secs} s ahead of block time; block time follows it if the lead \
              lasts"
