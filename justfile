@@ -61,10 +61,10 @@ mutants *ARGUMENTS:
 simulate seeds="20000":
     SIMULATION_SEEDS={{seeds}} cargo test --locked -p ledger-actors --lib properties_hold_for_all_seeds
 
-# Runs the commands of a tutorial against a new node and compares what they print.
+# Runs the transcripts of the documents, or of one, against a new node and compares their output.
 [group('long')]
-transcript file="docs/quickstart.md":
-    tests/readme/check.py {{file}}
+transcript *DOCUMENTS:
+    tests/readme/check.py {{DOCUMENTS}}
 
 # Compares two builds, or the node with its floor and a peer, row by row.
 [group('bench')]
