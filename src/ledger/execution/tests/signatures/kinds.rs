@@ -156,23 +156,23 @@ fn rejects_an_invalid_key_that_does_not_sign() {
     for (key, expected) in [
         (
             AnyPublicKey::Ed25519(ledger_crypto::Ed25519PublicKey([0xff; 32])),
-            "canonical",
+            "a canonical point encoding",
         ),
         (
             AnyPublicKey::Secp256k1Ecdsa(compressed.into()),
-            "point of 65 bytes",
+            "an uncompressed point of 65 bytes",
         ),
         (
             AnyPublicKey::Secp256k1Ecdsa(hybrid.into()),
-            "point of 65 bytes",
+            "an uncompressed point of 65 bytes",
         ),
         (
             AnyPublicKey::Secp256r1Ecdsa(not_reduced.into()),
-            "point of the curve",
+            "a point of the curve",
         ),
         (
             AnyPublicKey::Secp256r1Ecdsa(Bytes::new()),
-            "point of 65 bytes",
+            "an uncompressed point of 65 bytes",
         ),
     ] {
         let mut authenticator = set(3, 1, &[0], &[0x80], &message);
@@ -181,7 +181,7 @@ fn rejects_an_invalid_key_that_does_not_sign() {
         }
         assert_invalid(
             authenticator,
-            &format!("key 2: the public key is not a {expected}"),
+            &format!("key 2: the public key is not {expected}"),
         );
     }
 }
