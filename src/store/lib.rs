@@ -93,4 +93,4 @@ pub use wal::{
     WAL_BYTES_MAX,
     block::{WalBlock, WalTransaction},
 };
-pub use write::{prune::Pruned, writer::StoreWriter};
+pub use write::{applier::StoreApplier, prune::Pruned, writer::StoreWriter};

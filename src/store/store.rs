@@ -9,10 +9,7 @@ use crate::{
         schema::{META, META_GENESIS},
     },
     wal::WalConfig,
-    write::{
-        CommitKind,
-        open::{StoreLocation, open_writer},
-    },
+    write::open::{StoreLocation, open_writer},
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedBlock, Genesis};
@@ -108,7 +105,8 @@ impl Store {
     /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
     /// the stored genesis cannot be decoded.
     pub fn genesis(&self) -> Result<Option<Genesis>, StoreError> {
-        let meta = self.writer.database.begin_read()?.open_table(META)?;
+        let transaction = self.writer.applier.database()?.database.begin_read()?;
+        let meta = transaction.open_table(META)?;
         let Some(genesis) = meta.get(META_GENESIS)? else {
             return Ok(None);
         };
@@ -132,7 +130,7 @@ impl Store {
         genesis: &Genesis,
         block: &ExecutedBlock,
     ) -> Result<(), StoreError> {
-        if self.writer.latest_view.get().is_some() {
+        if self.height().is_some() {
             return Err(StoreError::NotEmpty);
         }
         if block.height() != 0
@@ -154,7 +152,7 @@ impl Store {
 
     /// Returns the height of the newest block, or `None` if nothing is committed.
     pub fn height(&self) -> Option<u64> {
-        let view = self.writer.latest_view.get()?;
+        let view = self.writer.applier.views().get()?;
         Some(view.head.tip.height)
     }
 
@@ -182,11 +180,12 @@ impl Store {
         }
         let json = genesis_json(genesis)?;
         self.writer.poison_on_error(|writer| {
-            let transaction = writer.begin_write(CommitKind::Checkpoint)?;
+            let database = writer.applier.database()?;
+            let transaction = database.begin_checkpoint()?;
             transaction
                 .open_table(META)?
                 .insert(META_GENESIS, json.as_slice())?;
-            writer.commit_durably(transaction)
+            database.commit_durably(transaction)
         })
     }
 
@@ -200,7 +199,12 @@ impl Store {
     /// Returns [`StoreError::Database`] if the database fails.
     pub fn usage(&mut self) -> Result<Usage, StoreError> {
         // Only a write transaction counts the allocated pages. Dropping it aborts it.
-        let stats = self.writer.begin_write(CommitKind::Checkpoint)?.stats()?;
+        let stats = self
+            .writer
+            .applier
+            .database()?
+            .begin_checkpoint()?
+            .stats()?;
         Ok(Usage {
             used_pages: stats.allocated_pages(),
             page_bytes: stats.page_size(),
@@ -214,20 +218,25 @@ impl Store {
     /// ones.
     #[doc(hidden)]
     pub fn compact_eagerly(&mut self) {
-        self.writer.compaction.config = CompactionConfig::SMALL;
-        self.writer.wal_config = WalConfig::SMALL;
+        self.set_configuration(WalConfig::SMALL, CompactionConfig::SMALL);
     }
 
     /// Sets the configurations of log and compaction.
     #[cfg(test)]
     pub(crate) fn configure(&mut self, wal: WalConfig, compaction: CompactionConfig) {
-        self.writer.compaction.config = compaction;
+        self.set_configuration(wal, compaction);
+    }
+
+    fn set_configuration(&mut self, wal: WalConfig, compaction: CompactionConfig) {
+        if let Ok(mut database) = self.writer.applier.database() {
+            database.compaction.config = compaction;
+        }
         self.writer.wal_config = wal;
     }
 
     /// Splits the store into its writer and a reader, which can be cloned.
     pub fn split(self) -> (StoreWriter, StoreReader) {
-        let reader = StoreReader::new(self.writer.latest_view.clone());
+        let reader = StoreReader::new(self.writer.applier.views().clone());
         (self.writer, reader)
     }
 }

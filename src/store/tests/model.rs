@@ -200,7 +200,7 @@ fn merges_the_runs_of_small_prune_steps() {
     let (mut writer, reader) = store.split();
     writer.commit(&workload.grow_idle(60)).unwrap();
     while !writer.prune(u64::MAX, 1).unwrap().done {
-        let view = writer.latest_view.get().unwrap();
+        let view = writer.applier.latest_view().unwrap();
         let runs = view.manifest.runs(Kind::PrunedState).list.len();
         assert!(runs < 16, "{runs} runs");
     }
@@ -221,7 +221,7 @@ fn answers_correctly_with_runs_on_all_levels() {
         writer.commit(&workload.grow(1)).unwrap();
         let head = reader.snapshot().unwrap().ledger_info().version;
         writer.prune(head.saturating_sub(300), 4).unwrap();
-        let view = writer.latest_view.get().unwrap();
+        let view = writer.applier.latest_view().unwrap();
         for kind in Kind::ALL {
             let runs = &view.manifest.runs(kind).list;
             levels = levels.max(runs.iter().map(|run| run.level).max().unwrap_or(0));
@@ -253,7 +253,8 @@ fn ignores_a_filter_of_a_part_of_a_run() {
     for _ in 0..40 {
         writer.commit(&workload.grow(1)).unwrap();
     }
-    let transaction = writer.database.begin_write().unwrap();
+    let database = writer.applier.database().unwrap();
+    let transaction = database.database.begin_write().unwrap();
     let is_filter = |key: &[u8], _: &[u8]| bloom_id(number(key)) != number(key);
     transaction
         .open_table(RUNS)
@@ -264,6 +265,7 @@ fn ignores_a_filter_of_a_part_of_a_run() {
         })
         .unwrap();
     transaction.commit().unwrap();
+    drop(database);
     drop((writer, reader));
     let (_writer, reader) = open(directory.path());
     let snapshot = reader.snapshot().unwrap();
@@ -273,7 +275,7 @@ fn ignores_a_filter_of_a_part_of_a_run() {
 /// Checks that the filters of runs exclude most absent keys, and that each row of the table belongs
 /// to a run, a merge, or garbage.
 fn check_filters(writer: &StoreWriter) {
-    let view = writer.latest_view.get().unwrap();
+    let view = writer.applier.latest_view().unwrap();
     let mut known: Vec<u64> = view.manifest.garbage.clone();
     let (mut asked, mut excluded) = (0, 0);
     let mut random = fastrand::Rng::with_seed(7);
@@ -375,7 +377,7 @@ fn an_idle_chain_is_flushed_often() {
         if round > 2 {
             writer.commit(&workload.grow(1)).unwrap();
         }
-        let view = writer.latest_view.get().unwrap();
+        let view = writer.applier.latest_view().unwrap();
         for kind in Kind::OF_ROWS {
             let runs = view.manifest.runs(kind);
             let unflushed = view.head.tip.version + 1 - runs.unflushed_from;

@@ -1,6 +1,6 @@
 //! Commits to the database: rows, index entries, and the head, in this order.
 
-use super::{CommitKind, writer::StoreWriter};
+use super::{CommitKind, database::DatabaseWriter};
 use crate::{
     StoreError,
     index::{
@@ -33,7 +33,7 @@ pub(super) struct IndexUpdate {
     pub(super) memtables: [Memtable; 4],
 }
 
-impl StoreWriter {
+impl DatabaseWriter {
     /// Commits blocks that extend `view` and publishes the new view.
     ///
     /// # Errors
@@ -149,14 +149,27 @@ impl StoreWriter {
     /// # Errors
     ///
     /// Returns [`StoreError::Database`] if the database fails.
-    pub(crate) fn begin_write(&self, kind: CommitKind) -> Result<WriteTransaction, StoreError> {
-        let mut transaction = self.database.begin_write()?;
+    pub(super) fn begin_write(&self, kind: CommitKind) -> Result<WriteTransaction, StoreError> {
         match kind {
-            CommitKind::Apply => transaction.set_durability(Durability::None)?,
-            // Quick repair stores the state of the page allocator with the data, so that opening
-            // the database after a crash does not read the whole file.
-            CommitKind::Checkpoint => transaction.set_quick_repair(true),
+            CommitKind::Apply => {
+                let mut transaction = self.database.begin_write()?;
+                transaction.set_durability(Durability::None)?;
+                Ok(transaction)
+            }
+            CommitKind::Checkpoint(_) => self.begin_checkpoint(),
         }
+    }
+
+    /// Begins a write transaction for a durable commit.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
+    pub(crate) fn begin_checkpoint(&self) -> Result<WriteTransaction, StoreError> {
+        let mut transaction = self.database.begin_write()?;
+        // Quick repair stores the state of the page allocator with the data, so that opening the
+        // database after a crash does not read the whole file.
+        transaction.set_quick_repair(true);
         Ok(transaction)
     }
 
@@ -204,7 +217,7 @@ impl StoreWriter {
             // The write-ahead log holds the content, so the view may be published even if the disk
             // fails now.
             CommitKind::Apply => transaction.commit()?,
-            CommitKind::Checkpoint => self.checkpoint(transaction, true)?,
+            CommitKind::Checkpoint(state) => self.commit_checkpoint(transaction, state)?,
         }
         let tables = Tables::open(&self.database.begin_read()?)?;
         let old_view = self.latest_view.get();
@@ -222,41 +235,21 @@ impl StoreWriter {
         })
     }
 
-    /// Commits a transaction as a checkpoint and restarts the write-ahead log.
-    ///
-    /// `is_wal_active` determines whether recovery reads the restarted log.
+    /// Commits a transaction as a checkpoint, with the state of the write-ahead log after it. The
+    /// caller then restarts the log.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Self::commit_durably`]. The log is not restarted then.
-    fn checkpoint(
-        &mut self,
+    /// Returns the errors of [`Self::commit_durably`].
+    pub(super) fn commit_checkpoint(
+        &self,
         transaction: WriteTransaction,
-        is_wal_active: bool,
+        state: LogState,
     ) -> Result<(), StoreError> {
-        let state = LogState {
-            generation: self.wal.generation() + 1,
-            is_open: is_wal_active,
-        };
         transaction
             .open_table(META)?
             .insert(META_LOG, encode(&state)?.as_slice())?;
-        self.commit_durably(transaction)?;
-        self.wal.restart(state.generation);
-        self.is_wal_active = is_wal_active;
-        Ok(())
-    }
-
-    /// Writes a final checkpoint and truncates the write-ahead log.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StoreError::Database`] if the disk fails. After a failed checkpoint, the log still
-    /// holds the blocks that are not in the database.
-    pub(super) fn close(&mut self) -> Result<(), StoreError> {
-        let transaction = self.begin_write(CommitKind::Checkpoint)?;
-        self.checkpoint(transaction, false)?;
-        self.wal.truncate()
+        self.commit_durably(transaction)
     }
 }
 

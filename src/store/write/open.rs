@@ -1,6 +1,6 @@
 //! Opening of a writer: format check, first view, and recovery.
 
-use super::writer::StoreWriter;
+use super::{applier::StoreApplier, database::DatabaseWriter, writer::StoreWriter};
 use crate::{
     StoreError,
     directory::{
@@ -9,6 +9,7 @@ use crate::{
         lock::DirectoryLock,
         open::{OpenDatabase, open_log},
     },
+    index::compaction::CompactionState,
     read::{load::load_view, view::LatestView},
     tables::schema::FORMAT,
     wal::Wal,
@@ -90,15 +91,15 @@ pub(crate) fn open_writer(
         latest_view.set(view);
     }
     drop(transaction);
-    let mut writer = StoreWriter::new(
+    let database = DatabaseWriter {
         database,
         disk_status,
-        wal,
-        log_state.is_open,
-        lock,
-        digest_key,
         latest_view,
-    );
+        digest_key,
+        compaction: CompactionState::default(),
+    };
+    let applier = StoreApplier::new(database, lock);
+    let mut writer = StoreWriter::new(applier, wal, log_state.is_open);
     if log_state.is_open {
         writer
             .recover(directory)

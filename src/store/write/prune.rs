@@ -7,6 +7,7 @@
 use super::{
     CommitKind,
     commit::{IndexUpdate, compaction_context},
+    database::DatabaseWriter,
     pruned_state::{PrunedStateBatch, end_within},
     writer::StoreWriter,
 };
@@ -71,9 +72,8 @@ impl StoreWriter {
         versions_max: u64,
         on_durable: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
-        self.check_usable()?;
         self.apply()?;
-        let view = self.latest_view()?;
+        let view = self.applier.latest_view()?;
         self.poison_on_error(|writer| {
             writer.prune_step(&view, below_version, versions_max, on_durable)
         })
@@ -87,7 +87,7 @@ impl StoreWriter {
         on_durable: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         let target = block_start(view, below_version)?;
-        let bytes_max = self.compaction.config.prune_bytes_max;
+        let bytes_max = self.applier.database()?.compaction.config.prune_bytes_max;
         let start = next_start(view, target.version, versions_max, bytes_max)?;
         let pruned = Pruned {
             oldest_version: start.version,
@@ -100,17 +100,25 @@ impl StoreWriter {
         let record = self.append_record(view.head.tip.height, |out| {
             entry::write_prune(start.version, out)
         })?;
+        let state = self.next_log_state();
         let kind = match record {
             Some(_) => CommitKind::Apply,
-            None => CommitKind::Checkpoint,
+            None => CommitKind::Checkpoint(state),
         };
-        let view = self.prune_to(view, start, kind)?;
-        self.disk_status.check()?;
+        let mut database = self.applier.database()?;
+        let view = database.prune_to(view, start, kind)?;
+        database.disk_status.check()?;
         on_durable(&pruned);
-        self.latest_view.set(view);
+        database.latest_view.set(view);
+        drop(database);
+        if record.is_none() {
+            self.restart_log(state);
+        }
         Ok(pruned)
     }
+}
 
+impl DatabaseWriter {
     /// Makes the block at `start` the oldest one, and returns the new view without publishing it.
     fn prune_to(
         &mut self,

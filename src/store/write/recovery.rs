@@ -34,7 +34,7 @@ impl StoreWriter {
     /// Returns [`StoreError::Damaged`] if the log is damaged, and [`StoreError::Database`] if the
     /// disk fails.
     pub(super) fn recover(&mut self, directory: &Path) -> Result<(), StoreError> {
-        let height = self.latest_view()?.head.tip.height;
+        let height = self.applier.latest_view()?.head.tip.height;
         // A poisoned writer does not close the log, so its records remain for another attempt.
         let records = self.poison_on_error(|writer| writer.recover_records(height));
         let records = records.map_err(|error| match error {
@@ -44,7 +44,7 @@ impl StoreWriter {
             other => other,
         })?;
         if records > 0 {
-            let recovered = self.latest_view()?.head.tip.height;
+            let recovered = self.applier.latest_view()?.head.tip.height;
             tracing::info!(
                 records,
                 height = recovered,
@@ -81,27 +81,27 @@ impl StoreWriter {
                 }
                 WalEntry::Prune(oldest_version) => {
                     self.recover_blocks(&std::mem::take(&mut group), CommitKind::Apply)?;
-                    let view = self.latest_view()?;
-                    self.recover_prune(&view, oldest_version)?;
+                    let view = self.applier.latest_view()?;
+                    self.applier
+                        .database()?
+                        .recover_prune(&view, oldest_version)?;
                 }
             }
         }
         if records > 0 {
-            self.recover_blocks(&group, CommitKind::Checkpoint)?;
+            let state = self.next_log_state();
+            self.recover_blocks(&group, CommitKind::Checkpoint(state))?;
+            self.restart_log(state);
         }
         Ok(records)
     }
 
-    fn recover_blocks(
-        &mut self,
-        group: &RecoveredGroup,
-        kind: CommitKind,
-    ) -> Result<(), StoreError> {
-        let view = self.latest_view()?;
+    fn recover_blocks(&self, group: &RecoveredGroup, kind: CommitKind) -> Result<(), StoreError> {
+        let view = self.applier.latest_view()?;
         check_follows(&view.head.tip, &group.blocks)?;
         for block in &group.blocks {
             check_consistent(block)?;
         }
-        self.extend(&view, kind, &group.blocks)
+        self.applier.database()?.extend(&view, kind, &group.blocks)
     }
 }

@@ -1,100 +1,62 @@
 //! The single writer of a store: appends blocks to the write-ahead log and applies them.
 //!
 //! A group of blocks is durable once its record is in the write-ahead log ([`crate::wal`]). The
-//! writer applies several groups to the database later, in one commit without a sync. New snapshots
-//! include a block once it is applied.
+//! writer applies several groups to the database later, in one commit without a sync, unless a
+//! [`StoreApplier`] does so earlier. New snapshots include a block once it is applied.
 //!
 //! A group that the log has no capacity for is written as a *checkpoint*: a durable commit of the
 //! database. It also persists every commit applied before it, so the log restarts empty.
 
 use super::{
     CommitKind,
+    applier::StoreApplier,
     validate::{check_consistent, check_follows},
 };
 use crate::{
     StoreError, SyncTimer,
-    directory::lock::DirectoryLock,
-    index::compaction::CompactionState,
-    io::fault_isolation::DiskStatus,
-    read::view::{LatestView, ReadView},
-    tables::{digest::DigestKey, schema::PersistedHead},
+    tables::schema::{LogState, PersistedHead},
     wal::{Record, RecordWriter, Wal, WalConfig, block::WalBlock, entry},
 };
 use ledger_types::ExecutedBlock;
-use redb::{Database, WriteTransaction};
+use redb::WriteTransaction;
 use std::sync::Arc;
-
-/// Blocks that are durable in the write-ahead log but not yet applied to the database.
-#[derive(Debug, Default)]
-struct UnappliedBlocks {
-    /// Blocks in order of height. The first one follows the latest view.
-    blocks: Vec<Arc<ExecutedBlock>>,
-    /// Total size of the blocks' log records, in bytes.
-    log_bytes: u64,
-}
-
-impl UnappliedBlocks {
-    /// Returns whether the number of blocks or the size of their records has reached its limit.
-    fn is_full(&self, config: &WalConfig) -> bool {
-        self.blocks.len() >= config.unapplied_blocks_max
-            || self.log_bytes >= config.unapplied_bytes_max
-    }
-}
 
 /// The writer of a store. Each store has exactly one.
 ///
 /// The first write that fails poisons the writer: later writes return [`StoreError::Poisoned`].
 #[derive(Debug)]
 pub struct StoreWriter {
-    pub(crate) database: Database,
-    pub(crate) disk_status: DiskStatus,
+    pub(crate) applier: StoreApplier,
     pub(crate) wal: Wal,
     pub(crate) wal_config: WalConfig,
     /// Whether the newest checkpoint activated the log. Recovery ignores an inactive log, so the
     /// writer appends only to an active one.
     pub(super) is_wal_active: bool,
-    unapplied: UnappliedBlocks,
-    pub(crate) latest_view: LatestView,
-    pub(crate) digest_key: DigestKey,
-    pub(crate) compaction: CompactionState,
-    /// The error of the write that poisoned the writer.
-    poison_cause: Option<String>,
-    /// Declared last, so that the database is closed before the directory is unlocked.
-    _lock: Option<DirectoryLock>,
+    /// The newest block that this writer made durable, or `None` if the latest view includes all
+    /// blocks.
+    newest: Option<Arc<ExecutedBlock>>,
 }
 
 impl StoreWriter {
-    /// Creates the writer of an open database.
-    ///
-    /// `latest_view` is empty before genesis. `lock` is the lock of the data directory, or `None`
-    /// for a store that is not in a directory.
-    pub(super) fn new(
-        database: Database,
-        disk_status: DiskStatus,
-        wal: Wal,
-        is_wal_active: bool,
-        lock: Option<DirectoryLock>,
-        digest_key: DigestKey,
-        latest_view: LatestView,
-    ) -> Self {
+    /// Creates the writer of an open database, whose view includes all blocks.
+    pub(super) fn new(applier: StoreApplier, wal: Wal, is_wal_active: bool) -> Self {
         Self {
-            database,
-            disk_status,
+            applier,
             wal,
             wal_config: WalConfig::default(),
             is_wal_active,
-            unapplied: UnappliedBlocks::default(),
-            latest_view,
-            digest_key,
-            compaction: CompactionState::default(),
-            poison_cause: None,
-            _lock: lock,
+            newest: None,
         }
+    }
+
+    /// Returns a handle that applies durable blocks on another thread.
+    pub fn applier(&self) -> StoreApplier {
+        self.applier.clone()
     }
 
     /// Returns the timer of all syncs since the store was opened.
     pub fn sync_timer(&self) -> SyncTimer {
-        self.disk_status.sync_timer()
+        self.applier.sync_timer()
     }
 
     /// Commits a group of consecutive blocks atomically.
@@ -125,8 +87,8 @@ impl StoreWriter {
     ///
     /// New snapshots include the blocks after [`Self::apply`], or once later groups have filled the
     /// apply queue. A thread that needs them earlier can block in
-    /// [`StoreReader::wait_applied`](crate::StoreReader::wait_applied) while the writer's thread
-    /// calls [`Self::apply`].
+    /// [`StoreReader::wait_applied`](crate::StoreReader::wait_applied) while another thread calls
+    /// [`StoreApplier::apply`].
     ///
     /// # Errors
     ///
@@ -139,92 +101,93 @@ impl StoreWriter {
         blocks: &[Arc<ExecutedBlock>],
         on_durable: impl FnOnce(Vec<WalBlock>),
     ) -> Result<(), StoreError> {
-        self.check_usable()?;
+        self.applier.check_usable()?;
         if blocks.is_empty() {
             return Ok(());
         }
-        let view = self.latest_view()?;
-        let newest = self.unapplied.blocks.last();
+        let view = self.applier.latest_view()?;
+        let newest = self.newest.as_ref();
         let tip = newest.map_or(&view.head.tip, |block| &block.tip);
         check_follows(tip, blocks)?;
         for block in blocks {
             check_consistent(block)?;
         }
         let height = tip.height;
-        // Excludes this group, so that its clients are notified before the database is busy with
-        // it: a group that reaches the limit is applied together with the next one.
-        let is_full = self.unapplied.is_full(&self.wal_config);
-        self.poison_on_error(|writer| {
-            let log_end = writer.wal.end();
-            match writer.append_record(height, |out| entry::write_blocks(blocks, out)) {
-                Ok(Some((record, offsets))) => {
-                    on_durable(WalBlock::of_record(&record, offsets));
-                    writer.unapplied.blocks.extend_from_slice(blocks);
-                    writer.unapplied.log_bytes += writer.wal.end().saturating_sub(log_end);
-                    if is_full {
-                        writer.apply_pending()?;
-                    }
-                }
-                Ok(None) => {
-                    // A commit of its own, so that snapshots include the durable blocks even if
-                    // the checkpoint fails.
-                    writer.apply_pending()?;
-                    let view = writer.latest_view()?;
-                    writer.extend(&view, CommitKind::Checkpoint, blocks)?;
-                    on_durable(Vec::new());
-                }
-                Err(error) => {
-                    // Snapshots must include durable blocks even if nothing can be written any
-                    // more. The error of the log takes precedence over one of this attempt.
-                    let _ = writer.apply_pending();
-                    return Err(error);
-                }
-            }
-            Ok(())
-        })
+        self.poison_on_error(|writer| writer.append_checked(blocks, height, on_durable))
     }
 
-    /// Applies all durable blocks to the database, so that new snapshots include them.
-    ///
-    /// Does nothing if no block is unapplied.
+    /// Appends blocks that follow the block at `height`, as [`Self::append`] does.
+    fn append_checked(
+        &mut self,
+        blocks: &[Arc<ExecutedBlock>],
+        height: u64,
+        on_durable: impl FnOnce(Vec<WalBlock>),
+    ) -> Result<(), StoreError> {
+        // Excludes this group, so that its clients are notified before the database is busy with
+        // it: a group that reaches the limit is applied together with the next one.
+        let is_full = self.applier.is_full(&self.wal_config);
+        let log_end = self.wal.end();
+        match self.append_record(height, |out| entry::write_blocks(blocks, out)) {
+            Ok(Some((record, offsets))) => {
+                let log_bytes = self.wal.end().saturating_sub(log_end);
+                // Before the call, because a reader that learns of the blocks waits for an apply.
+                self.applier.add(blocks, log_bytes);
+                self.newest = blocks.last().cloned();
+                on_durable(WalBlock::of_record(&record, offsets));
+                if is_full {
+                    self.applier.apply_pending()?;
+                }
+            }
+            Ok(None) => {
+                // A commit of its own, so that snapshots include the durable blocks even if the
+                // checkpoint fails.
+                self.applier.apply_pending()?;
+                let view = self.applier.latest_view()?;
+                let state = self.next_log_state();
+                self.applier
+                    .database()?
+                    .extend(&view, CommitKind::Checkpoint(state), blocks)?;
+                self.restart_log(state);
+                self.newest = blocks.last().cloned();
+                on_durable(Vec::new());
+            }
+            Err(error) => {
+                // Snapshots must include durable blocks even if nothing can be written any more.
+                // The error of the log takes precedence over one of this attempt.
+                let _ = self.applier.apply_pending();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies all durable blocks to the database, as [`StoreApplier::apply`] does.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Poisoned`] if an earlier write failed, and [`StoreError::Database`] if
-    /// the database fails. The blocks stay durable: the next start recovers them from the log.
-    pub fn apply(&mut self) -> Result<(), StoreError> {
-        if self.unapplied.blocks.is_empty() {
-            return Ok(());
-        }
-        self.check_usable()?;
-        self.poison_on_error(Self::apply_pending)
+    /// Returns the errors of [`StoreApplier::apply`].
+    pub fn apply(&self) -> Result<(), StoreError> {
+        self.applier.apply()
     }
 
     /// Returns the number of durable transactions that are not applied, including the block
     /// metadata and block epilogue transactions.
     pub fn unapplied_transactions(&self) -> usize {
-        let blocks = self.unapplied.blocks.iter();
-        blocks.map(|block| block.transactions.len()).sum()
+        self.applier.unapplied_transactions()
     }
 
-    /// Applies the unapplied blocks in one commit, without the checks of [`Self::apply`].
-    fn apply_pending(&mut self) -> Result<(), StoreError> {
-        let UnappliedBlocks { blocks, .. } = std::mem::take(&mut self.unapplied);
-        if blocks.is_empty() {
-            return Ok(());
+    /// Returns the state of the log after the next checkpoint.
+    pub(super) fn next_log_state(&self) -> LogState {
+        LogState {
+            generation: self.wal.generation() + 1,
+            is_open: true,
         }
-        let view = self.latest_view()?;
-        self.extend(&view, CommitKind::Apply, &blocks)?;
-        self.disk_status.check()
     }
 
-    /// Returns the latest view of the database.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StoreError::Empty`] before genesis.
-    pub(super) fn latest_view(&self) -> Result<Arc<ReadView>, StoreError> {
-        self.latest_view.get().ok_or(StoreError::Empty)
+    /// Restarts the log after a checkpoint that has stored `state`.
+    pub(super) fn restart_log(&mut self, state: LogState) {
+        self.wal.restart(state.generation);
+        self.is_wal_active = state.is_open;
     }
 
     /// Appends a record to the write-ahead log and syncs it.
@@ -264,7 +227,7 @@ impl StoreWriter {
         block: &ExecutedBlock,
         write_extra: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.check_usable()?;
+        self.applier.check_usable()?;
         check_consistent(block)?;
         let head = PersistedHead {
             chain_id,
@@ -273,25 +236,17 @@ impl StoreWriter {
             oldest_block_height: block.height(),
         };
         self.poison_on_error(|writer| {
-            writer.commit_blocks(None, CommitKind::Checkpoint, head, &[block], write_extra)
+            let state = writer.next_log_state();
+            let kind = CommitKind::Checkpoint(state);
+            let mut database = writer.applier.database()?;
+            database.commit_blocks(None, kind, head, &[block], write_extra)?;
+            drop(database);
+            writer.restart_log(state);
+            Ok(())
         })
     }
 
-    /// Checks that no earlier write has failed.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StoreError::Poisoned`] if one has.
-    pub(super) fn check_usable(&self) -> Result<(), StoreError> {
-        match &self.poison_cause {
-            Some(cause) => Err(StoreError::Poisoned(cause.clone())),
-            None => Ok(()),
-        }
-    }
-
-    /// Runs a write, and poisons the writer if it fails.
-    ///
-    /// Readers that wait for a newer view then receive the same error.
+    /// Runs a write, and poisons the store if it fails.
     ///
     /// # Errors
     ///
@@ -301,11 +256,27 @@ impl StoreWriter {
         write: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let result = write(self);
-        if let Err(error) = &result {
-            self.poison_cause = Some(error.to_string());
-            self.latest_view.end(error.clone());
-        }
-        result
+        self.applier.poison_on_error(result)
+    }
+
+    /// Applies all durable blocks, writes a final checkpoint and truncates the write-ahead log.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the disk fails. After a failed checkpoint, the log still
+    /// holds the blocks that are not in the database.
+    fn close(&mut self) -> Result<(), StoreError> {
+        self.apply()?;
+        let state = LogState {
+            is_open: false,
+            ..self.next_log_state()
+        };
+        let database = self.applier.database()?;
+        let transaction = database.begin_checkpoint()?;
+        database.commit_checkpoint(transaction, state)?;
+        drop(database);
+        self.restart_log(state);
+        self.wal.truncate()
     }
 }
 
@@ -313,16 +284,16 @@ impl Drop for StoreWriter {
     fn drop(&mut self) {
         let closed = StoreError::Poisoned("the store is closed".to_owned());
         // After a failure the files are not changed: the next start recovers from the log.
-        if !self.is_wal_active || self.poison_cause.is_some() || std::thread::panicking() {
-            self.latest_view.end(closed);
-            return;
-        }
-        if let Err(error) = self.apply().and_then(|()| self.close()) {
+        let has_failed = self.applier.check_usable().is_err() || std::thread::panicking();
+        if self.is_wal_active
+            && !has_failed
+            && let Err(error) = self.close()
+        {
             tracing::warn!(
                 %error,
                 "the ledger was not closed; the next start replays the write-ahead log"
             );
         }
-        self.latest_view.end(closed);
+        self.applier.views().end(closed);
     }
 }
