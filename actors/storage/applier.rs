@@ -10,7 +10,7 @@ use crate::{
     runtime::{fatal::FatalErrorReporter, worker::WorkerThread},
 };
 use crossbeam_channel::Receiver;
-use ledger_store::StoreApplier;
+use ledger_store::{StoreApplier, StoreError};
 use std::ops::ControlFlow;
 
 /// Name of the thread.
@@ -18,8 +18,8 @@ pub(crate) const THREAD: &str = "store-applier";
 
 /// Creates the thread. It ends when all sending sides of `requests` are dropped.
 ///
-/// The thread reports a fault of the disk to `health` and continues. Any other error is fatal: the
-/// thread reports it to `reporter` and ends.
+/// The thread reports a fault of the disk to `health` and continues, unless the fault is an earlier
+/// one of the writer. Any other error is fatal: the thread reports it to `reporter` and ends.
 pub(super) fn applier(
     store: StoreApplier,
     requests: Receiver<ApplyRequest>,
@@ -27,8 +27,10 @@ pub(super) fn applier(
     reporter: FatalErrorReporter,
 ) -> WorkerThread<ApplyRequest> {
     WorkerThread::new(THREAD, requests, move |ApplyRequest, _| {
-        let Err(error) = store.apply() else {
-            return ControlFlow::Continue(());
+        let error = match store.apply() {
+            // After an earlier failure, the thread that met it has reported it.
+            Ok(()) | Err(StoreError::Poisoned(_)) => return ControlFlow::Continue(()),
+            Err(error) => error,
         };
         match StorageFault::of(THREAD, FaultKind::Write, &error) {
             Some(fault) => {
