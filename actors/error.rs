@@ -64,6 +64,10 @@ pub enum NodeError {
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
+    /// The newest block is durable, but the disk was too slow to apply it to the database for this
+    /// read.
+    #[error("the disk is too slow to read the newest block; retry later")]
+    NotApplied,
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -50,8 +50,8 @@
 //! 4. Requests come from the handle only, so there is no cycle of bounded queues. Messages between
 //!    actors are always accepted; their protocol bounds them. (`only_the_handle_sends_requests`)
 //! 5. A worker receives from the queue of its owner and sends to actors. Two exceptions have types
-//!    of their own, which storage creates and revokes: `CommitQueue`, from executor and readers to
-//!    the writer, and `InlineReader`, for queries on the requesting thread. Both state the
+//!    of their own, which storage creates and revokes: `CommitQueue`, from the executor to the
+//!    writer, and `InlineReader`, for queries on the requesting thread. Both state the
 //!    measurement that justifies them. (`state_is_named_by_its_owners_only`)
 //! 6. A broken invariant ends the process: [`Node::failed`] returns it, and recovery from the last
 //!    durable block is the only supervisor. (`runtime::fatal::tests`,

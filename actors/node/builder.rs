@@ -6,7 +6,6 @@ use crate::{
     committer::{Committer, Executor, Jobs},
     mempool::{Mempool, Pool},
     protocol::{
-        commit_queue::WriteJob,
         committer::{Peers, SetPeers},
         storage::StoragePeers,
     },
@@ -24,11 +23,8 @@ use crate::{
         prune_horizon::{Horizon, PruneHorizonPublisher},
     },
     storage::{
-        Storage, StorageParts,
-        health::HealthReporter,
-        inline_reader::InlineReader,
-        readers::{ReadContext, ReadJob},
-        writer::WriterPeers,
+        Storage, StorageParts, StorageWorkers, health::HealthReporter, inline_reader::InlineReader,
+        readers::ReadContext, writer::WriterPeers,
     },
 };
 use ledger_store::{StoreReader, StoreWriter};
@@ -50,8 +46,7 @@ pub(crate) struct NodeBuilder<'a, H> {
 /// The threads behind the actors, until they are started.
 pub(crate) struct Workers {
     pub(crate) executor: WorkerThread<OrderedBlock>,
-    pub(crate) writer: WorkerThread<WriteJob>,
-    pub(crate) readers: Vec<WorkerThread<ReadJob>>,
+    pub(crate) storage: StorageWorkers,
 }
 
 impl Workers {
@@ -67,9 +62,10 @@ impl Workers {
     ) -> io::Result<Vec<JoinHandle<()>>> {
         let mut threads = vec![
             self.executor.spawn(reporter, &meters.executor)?,
-            self.writer.spawn(reporter, &meters.writer)?,
+            self.storage.writer.spawn(reporter, &meters.writer)?,
+            self.storage.applier.spawn(reporter, &meters.applier)?,
         ];
-        for reader in self.readers {
+        for reader in self.storage.readers {
             threads.push(reader.spawn(reporter, &meters.readers)?);
         }
         Ok(threads)
@@ -226,11 +222,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             reader,
             health,
         };
-        let (writer, readers) = storage.workers((writer, horizon), context, peers, &self.reporter);
-        Workers {
-            executor,
-            writer,
-            readers,
-        }
+        let storage = storage.workers((writer, horizon), context, peers, &self.reporter);
+        Workers { executor, storage }
     }
 }

@@ -14,7 +14,10 @@ use super::{
 use crate::{
     mempool::meter::{PoolMeter, PoolStatus},
     runtime::work_meter::{WorkMeter, WorkStatus},
-    storage::meter::{CommitMeter, CommitStatus},
+    storage::{
+        applier,
+        meter::{CommitMeter, CommitStatus},
+    },
 };
 use ledger_metrics::Metric;
 use ledger_store::{SyncStats, SyncTimer};
@@ -26,6 +29,7 @@ pub(crate) struct Meters {
     pub(crate) pool: Arc<PoolMeter>,
     pub(crate) executor: Arc<WorkMeter>,
     pub(crate) writer: Arc<WorkMeter>,
+    pub(crate) applier: Arc<WorkMeter>,
     pub(crate) readers: Arc<WorkMeter>,
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
@@ -41,6 +45,7 @@ impl Meters {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
             writer: Arc::new(WorkMeter::new("store-writer", 1)),
+            applier: Arc::new(WorkMeter::new(applier::THREAD, 1)),
             readers: Arc::new(WorkMeter::new("store-reader", reader_count)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
@@ -53,8 +58,14 @@ impl Meters {
     pub(crate) fn status(&self, waiting_clients: usize) -> MeterStatus {
         MeterStatus {
             pool: self.pool.snapshot(),
-            work: [&self.executor, &self.writer, &self.readers, &self.renderers]
-                .map(|meter| meter.status()),
+            work: [
+                &self.executor,
+                &self.writer,
+                &self.applier,
+                &self.readers,
+                &self.renderers,
+            ]
+            .map(|meter| meter.status()),
             commit: self.commit.snapshot(),
             waits: self.waits.status(waiting_clients),
             syncs: self
@@ -71,8 +82,8 @@ impl Meters {
 pub struct MeterStatus {
     /// Transactions in the mempool.
     pub pool: PoolStatus,
-    /// The threads behind queues: executor, writer, readers, renderers.
-    pub work: [WorkStatus; 4],
+    /// The threads behind queues: executor, writer, applier, readers, renderers.
+    pub work: [WorkStatus; 5],
     /// Commits and prune steps.
     pub commit: CommitStatus,
     /// Clients that wait for transactions.

@@ -9,6 +9,7 @@
 //! | `signature-check`, several | checks of signatures, in batches | the queues of two lanes |
 //! | `executor` | execution of blocks, one at a time | the next ordered block; the store, if its cache misses |
 //! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
+//! | `store-applier` | application of durable blocks that a reader waits for | the requests of readers; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 
@@ -36,6 +37,7 @@ use crate::{
         committer::Finish,
         mempool::{Close, Pending},
         sequencer::{Start, Stop},
+        storage::DiscardBlocks,
     },
     runtime::{
         actor::Actor as _, arbiters::Arbiters, clock::LedgerClock, fatal::FatalErrorReporter,
@@ -46,7 +48,7 @@ use crate::{
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
 use ledger_limits::Limit;
-use ledger_store::Store;
+use ledger_store::{Store, SyncTimer};
 use ledger_vm::Chain;
 use renderers::{Renderers, RenderersGuard};
 use std::{
@@ -54,6 +56,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
     thread::JoinHandle,
+    time::Duration,
 };
 use tokio::sync::oneshot;
 
@@ -253,6 +256,15 @@ impl Node {
         // The values dropped here and the actors own the senders of the queues. A thread ends when
         // its queue is disconnected.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
+        let was_closed = pending.is_some();
+        // While the threads end, so that the syncs of the writer and of the file take their time
+        // together.
+        let saved = match (&data_dir, pending) {
+            (Some(directory), Some(pending)) => {
+                save_pool(directory, &chain, pending, restored_file.as_ref()).await
+            }
+            _ => Ok(()),
+        };
         for thread in threads {
             let name = thread.thread().name().unwrap_or_default().to_owned();
             if thread.join().is_err() {
@@ -260,26 +272,14 @@ impl Node {
             }
         }
         let (fatal, fault) = (reporter.get(), health.fault());
-        let was_closed = pending.is_some();
-        if let (Some(directory), Some(pending)) = (&data_dir, pending) {
-            let mut transactions = pending.len();
-            let saved = async {
-                let pending = match &restored_file {
-                    Some(file) => file.join(&chain, pending).map_err(io::Error::other)?,
-                    None => pending,
-                };
-                transactions = pending.len();
-                save_with_retry(directory, &chain, &pending).await
-            };
-            saved.await.map_err(|source| StopError::SavePool {
-                path: directory.join(file::FILE_NAME),
-                transactions,
-                source,
-                failed: fatal
-                    .map(ToString::to_string)
-                    .or_else(|| fault.as_ref().map(ToString::to_string)),
-            })?;
-        }
+        saved.map_err(|unsaved| StopError::SavePool {
+            path: unsaved.path,
+            transactions: unsaved.transactions,
+            source: unsaved.source,
+            failed: fatal
+                .map(ToString::to_string)
+                .or_else(|| fault.as_ref().map(ToString::to_string)),
+        })?;
         if let Some(error) = fatal {
             return Err(error.clone().into());
         }
@@ -294,7 +294,45 @@ impl Node {
     }
 }
 
+/// A pool that could not be saved.
+struct UnsavedPool {
+    path: PathBuf,
+    /// Number of its transactions.
+    transactions: usize,
+    source: io::Error,
+}
+
+/// Saves the pending transactions in `directory`, with those of the file that the start restored.
+///
+/// # Errors
+///
+/// Returns [`UnsavedPool`] if the transactions cannot be encoded or written.
+async fn save_pool(
+    directory: &Path,
+    chain: &Chain,
+    pending: Vec<Pending>,
+    restored: Option<&RestoredFile>,
+) -> Result<(), UnsavedPool> {
+    let mut transactions = pending.len();
+    let saved = async {
+        let pending = match restored {
+            Some(file) => file.join(chain, pending).map_err(io::Error::other)?,
+            None => pending,
+        };
+        transactions = pending.len();
+        save_with_retry(directory, chain, &pending).await
+    };
+    saved.await.map_err(|source| UnsavedPool {
+        path: directory.join(file::FILE_NAME),
+        transactions,
+        source,
+    })
+}
+
 /// Stops the ordering of blocks, waits until ordered blocks are durable, and closes the mempool.
+///
+/// If syncs are slow, it does not wait for blocks whose sync has not begun. They are discarded, and
+/// their transactions are pending.
 ///
 /// Returns the pending transactions, or `None` if the mempool has panicked.
 pub(crate) async fn quiesce(
@@ -314,10 +352,31 @@ pub(crate) async fn quiesce(
         // still in the mempool. After a fault of the disk, the committer replies without waiting
         // for the blocks.
         _ = reporter.wait() => {}
+        () = until_slow(mailboxes) => {
+            let (done, discarded) = oneshot::channel();
+            mailboxes.storage.send(DiscardBlocks { done });
+            // An error means that the actor has panicked, which its mailbox has reported.
+            let _ = discarded.await;
+            tracing::warn!(
+                "syncs of the disk are slow: blocks whose sync has not begun are discarded, and \
+                 their transactions are saved with the mempool"
+            );
+        }
     }
     let (reply, contents) = oneshot::channel();
     mailboxes.mempool.send(Close { reply });
     contents.await.ok()
+}
+
+/// Interval of the checks whether syncs are slow, while a stop waits for blocks.
+const SLOW_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Waits until the syncs of the store are slow.
+async fn until_slow(mailboxes: &Mailboxes) {
+    let timer = &mailboxes.meters.sync_timer;
+    while !timer.get().is_some_and(SyncTimer::is_slow) {
+        tokio::time::sleep(SLOW_CHECK_INTERVAL).await;
+    }
 }
 
 #[cfg(test)]

@@ -60,6 +60,18 @@ impl ActorMessage for DiskSpaceChanged {
     const LABEL: &'static str = "disk_space";
 }
 
+/// Request to discard the blocks and prune steps that the writer has not begun to write.
+///
+/// Only a stop sends it, if syncs are slow. The transactions of the blocks are still in the mempool.
+#[derive(Debug)]
+pub(crate) struct DiscardBlocks {
+    pub(crate) done: oneshot::Sender<()>,
+}
+
+impl ActorMessage for DiscardBlocks {
+    const LABEL: &'static str = "discard_blocks";
+}
+
 /// The actors that storage notifies of its health.
 #[derive(Debug)]
 pub(crate) struct StoragePeers {

@@ -74,6 +74,7 @@ pub(super) fn error_counter(error: &NodeError) -> &'static str {
         NodeError::Overloaded { actor: "mempool" } => "overloaded: mempool",
         NodeError::Overloaded { actor: "committer" } => "overloaded: committer",
         NodeError::Overloaded { .. } => "overloaded: storage",
+        NodeError::NotApplied => "errors: not applied",
         NodeError::Stopping => "errors: stopping",
         NodeError::Store(StoreError::VersionOutOfRange { .. }) => "errors: pruned meanwhile",
         NodeError::Store(_) => "errors: store",

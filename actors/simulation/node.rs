@@ -112,8 +112,10 @@ impl StartUp<'_> {
         let inline_reader = builder.inline_reader(&actors, &reader);
         let workers = builder.workers(actors, (writer, reader.clone()), tip);
         scheduler.add(reader_process(workers.executor, &head, &reader));
-        scheduler.add(Box::new(workers.writer));
-        for worker in workers.readers {
+        let storage = workers.storage;
+        scheduler.add(Box::new(storage.writer));
+        scheduler.add(Box::new(storage.applier));
+        for worker in storage.readers {
             scheduler.add(reader_process(worker, &head, &reader));
         }
         let (checks, signatures) = SignatureChecks::new(&config.signatures);

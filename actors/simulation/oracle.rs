@@ -363,6 +363,8 @@ impl Oracle {
                 let observed = self.observed.borrow();
                 observed.as_ref().is_none_or(|node| node.had_clock_fault)
             }
+            // A reader runs only when the newest block is applied.
+            NodeError::NotApplied => false,
             NodeError::Overloaded { .. } | NodeError::Stopping => true,
         };
         if !is_permitted && !self.scheduler.is_halted() {

@@ -1,5 +1,6 @@
 //! Storage: the health of the store, the threads that access the disk, and their bounded queues.
 
+pub(crate) mod applier;
 pub(crate) mod health;
 pub(crate) mod inline_reader;
 pub(crate) mod meter;
@@ -10,10 +11,12 @@ use crate::{
     Clock, NodeError, StorageConfig,
     protocol::{
         broadcast::SetPaused,
-        commit_queue::{CommitQueue, WriteJob},
+        commit_queue::{CommitQueue, WriteJob, WriteJobs},
         committer::CancelWaiters,
-        durable_reader::DurableReader,
-        storage::{DiskSpaceChanged, FirstFault, PruneStep, Read, STORAGE, StoragePeers},
+        durable_reader::{ApplyRequest, ApplyRequests, DurableReader},
+        storage::{
+            DiscardBlocks, DiskSpaceChanged, FirstFault, PruneStep, Read, STORAGE, StoragePeers,
+        },
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
@@ -40,9 +43,6 @@ use writer::{Writer, WriterPeers};
 /// Maximum number of queued prune steps. The pruner has at most one in flight.
 const PRUNE_STEPS_MAX: usize = 1;
 
-/// Number of threads that execute blocks. Each has at most one apply request in flight.
-const EXECUTORS: usize = 1;
-
 /// The storage actor, which owns the queues of the writer and of the readers.
 ///
 /// Dropping it revokes the store of the inline reader and disconnects the read queue. The readers
@@ -59,13 +59,22 @@ pub(crate) struct Storage {
 /// The parts of the storage that other threads use, until those threads are started.
 pub(crate) struct StorageParts {
     commits: CommitQueue,
-    write_jobs: Receiver<WriteJob>,
+    write_jobs: WriteJobs,
+    apply_requests: ApplyRequests,
+    apply_jobs: Receiver<ApplyRequest>,
     read_jobs: Receiver<ReadJob>,
     /// Number of reader threads.
     readers: usize,
     inline_store: InlineStore,
     publisher: StorageHealthPublisher,
     peers: Arc<OnceLock<StoragePeers>>,
+}
+
+/// The threads that access the disk, until they are started.
+pub(crate) struct StorageWorkers {
+    pub(crate) writer: WorkerThread<WriteJob>,
+    pub(crate) applier: WorkerThread<ApplyRequest>,
+    pub(crate) readers: Vec<WorkerThread<ReadJob>>,
 }
 
 impl StorageParts {
@@ -99,7 +108,7 @@ impl StorageParts {
 
     /// Creates a reader of the store at the Head, which may be ahead of the database.
     pub(crate) fn durable_reader(&self, store: StoreReader) -> DurableReader {
-        DurableReader::new(store, self.commits.clone())
+        DurableReader::new(store, self.apply_requests.clone())
     }
 
     /// Creates the reader that runs queries on the requesting thread, until the storage actor is
@@ -115,21 +124,31 @@ impl StorageParts {
         InlineReader::new(self.inline_store.clone(), head, health, clock)
     }
 
-    /// Creates the writer thread, which notifies `peers` of durable blocks and prune steps, and the
-    /// reader threads.
+    /// Creates the writer thread, which notifies `peers` of durable blocks and prune steps, the
+    /// thread that applies blocks on request, and the reader threads.
     pub(crate) fn workers(
         self,
         (writer, horizon): (StoreWriter, PruneHorizonPublisher),
         context: ReadContext,
         peers: WriterPeers,
         reporter: &FatalErrorReporter,
-    ) -> (WorkerThread<WriteJob>, Vec<WorkerThread<ReadJob>>) {
+    ) -> StorageWorkers {
         let readers = (0..self.readers)
             .map(|_| readers::reader(context.clone(), self.read_jobs.clone()))
             .collect();
+        let applier = applier::applier(
+            writer.applier(),
+            self.apply_jobs,
+            context.health.clone(),
+            reporter.clone(),
+        );
         let writer = Writer::new(writer, horizon, peers);
         let writer = writer.serve(self.write_jobs, context.health, reporter.clone());
-        (writer, readers)
+        StorageWorkers {
+            writer,
+            applier,
+            readers,
+        }
     }
 }
 
@@ -145,16 +164,15 @@ impl Storage {
         reporter: FatalErrorReporter,
         read_meter: Arc<WorkMeter>,
     ) -> (Self, StorageParts) {
-        // A thread blocks after its apply request, so each has at most one in flight.
-        let apply_requests_max = config.readers.saturating_add(EXECUTORS);
-        let jobs_max = blocks_in_flight_max
-            .saturating_add(PRUNE_STEPS_MAX)
-            .saturating_add(apply_requests_max);
+        let jobs_max = blocks_in_flight_max.saturating_add(PRUNE_STEPS_MAX);
         let (commits, write_jobs) = CommitQueue::new(jobs_max, reporter);
+        let (apply_requests, apply_jobs) = ApplyRequests::new();
         let (reads, read_jobs) = crossbeam_channel::bounded(config.read_queue_capacity);
         let parts = StorageParts {
             commits: commits.clone(),
             write_jobs,
+            apply_requests,
+            apply_jobs,
             read_jobs,
             readers: config.readers,
             inline_store: InlineStore::default(),
@@ -202,6 +220,7 @@ impl Actor for Storage {
         PruneStep::LABEL,
         FirstFault::LABEL,
         DiskSpaceChanged::LABEL,
+        DiscardBlocks::LABEL,
     ];
 }
 
@@ -210,6 +229,14 @@ impl TimedActor for Storage {}
 impl Handler<PruneStep> for Storage {
     fn handle(&mut self, step: PruneStep) {
         self.commits.prune(step);
+    }
+}
+
+impl Handler<DiscardBlocks> for Storage {
+    fn handle(&mut self, DiscardBlocks { done }: DiscardBlocks) {
+        self.commits.discard();
+        // An error means that the receiver was dropped: the stop was canceled.
+        let _ = done.send(());
     }
 }
 

@@ -40,27 +40,31 @@ impl ReadContext {
     ///
     /// # Errors
     ///
-    /// Returns [`NodeError::Store`] if no snapshot can be opened or the query fails.
+    /// Returns [`NodeError::NotApplied`] if the block of the Head is not applied in time, and
+    /// [`NodeError::Store`] if no snapshot can be opened or the query fails.
     pub(super) fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
         let answer = self.snapshot().and_then(|snapshot| {
             let output = query.run(&snapshot)?;
             Ok((*snapshot.ledger_info(), output))
         });
-        answer.map_err(|error| {
-            self.health.report_read(STORAGE, &error);
-            NodeError::Store(error)
+        answer.map_err(|error| match error {
+            StoreError::NotApplied { .. } => NodeError::NotApplied,
+            error => {
+                self.health.report_read(STORAGE, &error);
+                NodeError::Store(error)
+            }
         })
     }
 
     /// Opens a snapshot at the version of the Head.
     ///
-    /// The block of the Head is durable, so [`DurableReader`] can wait until the writer has applied
-    /// it.
+    /// The block of the Head is durable, so [`DurableReader`] can wait until it is applied.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::VersionOutOfRange`] if the version was pruned during every attempt, or
-    /// the error of the store if the writer cannot apply the block or the store cannot be read.
+    /// Returns [`StoreError::NotApplied`] if the block is not applied in time, and
+    /// [`StoreError::VersionOutOfRange`] if the version was pruned during every attempt. Returns
+    /// the error of the store if the block cannot be applied or the store cannot be read.
     fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let mut attempts_left = SNAPSHOT_ATTEMPTS_MAX;
         loop {

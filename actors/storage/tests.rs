@@ -25,9 +25,6 @@ fn writer_queue_has_capacity_for_exactly_the_jobs_that_can_be_outstanding() {
     let readers = Arc::new(WorkMeter::new("readers", 1));
     let (mut storage, _parts) =
         Storage::new(&config, IN_FLIGHT_MAX as usize, reporter.clone(), readers);
-    for _ in 0..=config.readers {
-        storage.commits.request_apply();
-    }
     let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
     for height in 1..=IN_FLIGHT_MAX {
         storage.commits.commit(executed(height));
@@ -89,7 +86,11 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
             Recipient::new(|_| ()),
         ),
     };
-    let (mut writer, _readers) = parts.workers((writer, horizon), context, peers, &reporter);
+    let StorageWorkers {
+        mut writer,
+        mut applier,
+        ..
+    } = parts.workers((writer, horizon), context, peers, &reporter);
     for is_requested in [false, true] {
         let block = next_block();
         let height = block.block().height();
@@ -103,14 +104,16 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
         assert_eq!(writer.pause(), Some(writer::apply_delay(transactions)));
         if is_requested {
             reader.request_apply(height);
-            commits.commit(next_block());
+            reader.request_apply(height);
+            assert!(applier.step().is_continue());
+            assert!(!store.would_wait(height));
         }
         assert!(writer.step().is_continue());
         assert!(!store.would_wait(height));
-        assert!(!writer.has_work());
+        assert!(!writer.has_work() && !applier.has_work());
     }
     reader.request_apply(tip.height);
-    assert!(!writer.has_work(), "an applied block needs no request");
+    assert!(!applier.has_work(), "an applied block needs no request");
     assert!(reporter.get().is_none());
 }
 

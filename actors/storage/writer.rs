@@ -3,7 +3,11 @@
 use super::{health::HealthReporter, meter::CommitMeter};
 use crate::{
     error::{FaultKind, StorageFault},
-    protocol::{commit_queue::WriteJob, committer::BlocksDurable, pruner::PruneDone},
+    protocol::{
+        commit_queue::{WriteJob, WriteJobs},
+        committer::BlocksDurable,
+        pruner::PruneDone,
+    },
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
     state::prune_horizon::{Horizon, PruneHorizonPublisher},
 };
@@ -18,7 +22,8 @@ use std::{
 /// Name of the writer thread.
 const THREAD: &str = "store-writer";
 
-/// Idle time after which the writer applies durable blocks, unless a reader requests it earlier.
+/// Idle time after which the writer applies durable blocks, unless a reader requests it earlier from
+/// the thread in [`super::applier`].
 ///
 /// It exceeds the interval between two blocks of a lone client, so that the writer does not apply
 /// while that client waits.
@@ -62,17 +67,22 @@ impl Writer {
 
     /// Creates the thread that runs the jobs.
     ///
-    /// The thread ends when all sending sides of `jobs` are dropped. It reports a fault of the disk
+    /// The thread ends when all sending sides of `jobs` are dropped. Once the queue is discarded, it
+    /// runs no further job. It reports a fault of the disk
     /// to `health` and continues, because its end would close the database to the readers. The
     /// store rejects all writes after a failed one. Any other error is fatal: the thread reports it
     /// to `reporter` and ends.
     pub(super) fn serve(
         mut self,
-        jobs: Receiver<WriteJob>,
+        jobs: WriteJobs,
         health: HealthReporter,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<WriteJob> {
-        WorkerThread::with_pause(THREAD, jobs, move |first, queued| {
+        let is_discarded = jobs.is_discarded();
+        WorkerThread::with_pause(THREAD, jobs.jobs, move |first, queued| {
+            if is_discarded() {
+                return ControlFlow::Continue(None);
+            }
             match self.work(first, queued) {
                 Ok(pause) => ControlFlow::Continue(pause),
                 Err(error) => match StorageFault::of(THREAD, FaultKind::Write, &error) {
@@ -89,10 +99,10 @@ impl Writer {
         })
     }
 
-    /// Runs `first` and all queued jobs, then applies durable blocks if a reader has requested
-    /// that.
+    /// Runs `first` and all queued jobs. If `first` is `None`, the writer is idle and applies durable
+    /// blocks.
     ///
-    /// If `first` is `None`, the writer is idle and applies them anyway. Returns the idle time
+    /// Returns the idle time
     /// after which the caller must call again, or `None` if no transaction is unapplied.
     ///
     /// # Errors
@@ -104,16 +114,15 @@ impl Writer {
         queued: &Receiver<WriteJob>,
     ) -> Result<Option<Duration>, StoreError> {
         let is_idle = first.is_none();
-        let is_apply_requested = self.run_jobs(first.into_iter().chain(queued.try_iter()))?;
-        if is_idle || is_apply_requested {
+        self.run_jobs(first.into_iter().chain(queued.try_iter()))?;
+        if is_idle {
             self.writer.apply()?;
         }
         let unapplied = self.writer.unapplied_transactions();
         Ok((unapplied > 0).then(|| apply_delay(unapplied)))
     }
 
-    /// Appends the blocks of all jobs as one group, then prunes. Returns whether a reader has
-    /// requested that durable blocks are applied.
+    /// Appends the blocks of all jobs as one group, then prunes.
     ///
     /// Blocks that arrive during the append form the next group.
     ///
@@ -121,15 +130,13 @@ impl Writer {
     ///
     /// Returns the error of the store if it cannot append or prune. It skips the jobs after the one
     /// that fails.
-    fn run_jobs(&mut self, jobs: impl Iterator<Item = WriteJob>) -> Result<bool, StoreError> {
+    fn run_jobs(&mut self, jobs: impl Iterator<Item = WriteJob>) -> Result<(), StoreError> {
         let mut executed = Vec::new();
         let mut steps = Vec::new();
-        let mut is_apply_requested = false;
         for job in jobs {
             match job {
                 WriteJob::Block(block) => executed.push(block),
                 WriteJob::PruneStep(step) => steps.push(step),
-                WriteJob::ApplyRequest => is_apply_requested = true,
             }
         }
         if !executed.is_empty() {
@@ -163,7 +170,7 @@ impl Writer {
             self.peers.meter.pruned(start.elapsed());
             self.peers.pruner.send(PruneDone(pruned));
         }
-        Ok(is_apply_requested)
+        Ok(())
     }
 }
 

@@ -209,9 +209,12 @@ async fn failed_write_ends_only_writing() {
         let Err(StopError::Storage(error)) = node.stop().await else {
             panic!("{fault:?}: the stop reports no failure");
         };
-        assert_eq!(
-            (error.kind, error.thread),
-            (FaultKind::Write, "store-writer")
+        assert_eq!(error.kind, FaultKind::Write);
+        // The applier may be the first to write after the fault.
+        assert!(
+            ["store-writer", "store-applier"].contains(&error.thread),
+            "{}",
+            error.thread
         );
         let saved = directory.path().join("mempool.bcs");
         assert_eq!(

@@ -58,6 +58,7 @@ async fn stop_joins_every_thread() {
             ("signature-check\n", 3),
             ("executor\n", 1),
             ("store-writer\n", 1),
+            ("store-applier\n", 1),
             ("store-reader\n", 2),
             ("renderer\n", renderers),
         ] {

@@ -83,6 +83,13 @@ pub enum StoreError {
     /// An earlier write failed, so the writer accepts no more.
     #[error("an earlier write failed, and writes are disabled until a restart: {0}")]
     Poisoned(String),
+    /// A durable block was not applied to the database in time. The block is not lost, and a later
+    /// read may succeed.
+    #[error("block {height} is durable but not applied yet, because the disk is slow; retry later")]
+    NotApplied {
+        /// Height of the block.
+        height: u64,
+    },
     /// The system provided no random bytes for the digest key of a new directory.
     #[error("the operating system returned no random bytes: {0}")]
     NoRandomness(String),

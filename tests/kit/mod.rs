@@ -12,6 +12,8 @@
 
 mod node;
 mod process;
+#[cfg(target_os = "linux")]
+mod slow_disk;
 
 pub use ledger_test_support::{
     TestAccount, TestKey, TransactionBuilder, development_chain, function_call,
@@ -23,6 +25,8 @@ pub use ledger_test_support::{
     seed, test_genesis,
 };
 pub use node::{TestNode, tls_settings};
+#[cfg(target_os = "linux")]
+pub use slow_disk::{DiskOperation, SlowDisk};
 
 use std::{
     future::Future,

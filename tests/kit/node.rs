@@ -162,6 +162,11 @@ impl TestNode {
         self.directory.path()
     }
 
+    /// Returns the directory of the node, which a next node can start in.
+    pub fn shared_directory(&self) -> Arc<TempDir> {
+        Arc::clone(&self.directory)
+    }
+
     /// Returns the settings that are not the default ones.
     pub fn settings(&self) -> &[String] {
         &self.settings

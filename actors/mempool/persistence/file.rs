@@ -1,8 +1,9 @@
 //! The file that a graceful stop saves the pool in for the next start.
 //!
 //! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. The file is
-//! written under a temporary name, synced and renamed, so it is either complete or absent. A
-//! temporary file that cannot be completed is removed: on a full disk it would occupy space that
+//! written under a temporary name and renamed, so after the end of the process it is either complete
+//! or absent. After a power failure during the stop it may be incomplete, which its checksum shows.
+//! A temporary file that cannot be completed is removed: on a full disk it would occupy space that
 //! the ledger needs.
 
 use crate::protocol::mempool::Pending;
@@ -15,6 +16,7 @@ use std::{
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
 /// Name of the file in the data directory.
@@ -84,8 +86,8 @@ pub(crate) fn file_bytes_bound(transactions: usize, bytes: usize) -> u64 {
 /// # Errors
 ///
 /// Returns the error of the file system, or [`io::ErrorKind::Other`] if the content cannot be
-/// encoded. The temporary file is removed. If only the sync of the directory failed, the new file
-/// exists, but may not survive a power failure.
+/// encoded. The temporary file is removed. If only a sync failed, the new file exists, but may
+/// not survive a power failure.
 pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
     if pending.is_empty() {
         return remove(directory);
@@ -104,9 +106,32 @@ fn write(directory: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary_path = directory.join(TEMPORARY_FILE_NAME);
     let mut file = File::create(&temporary_path)?;
     file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary_path, directory.join(FILE_NAME))?;
-    File::open(directory)?.sync_all()
+    let path = directory.join(FILE_NAME);
+    if path.try_exists()? {
+        // A power failure must leave the old file or the new one.
+        file.sync_all()?;
+    }
+    fs::rename(&temporary_path, path)?;
+    sync_concurrently(&file, &File::open(directory)?)
+}
+
+/// Syncs a new file and its directory, together in the time of the slower sync.
+///
+/// # Errors
+///
+/// Returns the error of the file system. The file may then not survive a power failure, or be
+/// incomplete after it, which its checksum shows.
+fn sync_concurrently(file: &File, directory: &File) -> io::Result<()> {
+    thread::scope(|scope| {
+        let syncing = thread::Builder::new().spawn_scoped(scope, || file.sync_all());
+        let synced = directory.sync_all();
+        match syncing {
+            Ok(thread) => thread.join().unwrap_or_else(|_| file.sync_all())?,
+            // The system may refuse a thread.
+            Err(_) => file.sync_all()?,
+        }
+        synced
+    })
 }
 
 /// Removes the temporary file, if it exists: a process that was killed may have left it unfinished.

@@ -175,6 +175,9 @@ pub enum ErrorKind {
     /// The mailbox or a queue of the named actor is full.
     #[error("the node is overloaded: the {0} queue is full")]
     Overloaded(&'static str),
+    /// The newest block was not applied to the database in time for a read.
+    #[error("the disk of the node is too slow to read the newest block; retry later")]
+    NotApplied,
     /// The number of requests in flight has reached `api.max_in_flight`, or that of health checks
     /// has reached their own limit.
     #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
@@ -298,6 +301,7 @@ impl ErrorKind {
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
             Self::Overloaded(_)
+            | Self::NotApplied
             | Self::TooManyInFlight(_)
             | Self::TooManyOfAddress(_)
             | Self::TooManyOnConnection(_)

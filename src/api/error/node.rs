@@ -7,6 +7,7 @@ impl From<NodeError> for ErrorKind {
     fn from(error: NodeError) -> Self {
         match error {
             NodeError::Overloaded { actor } => Self::Overloaded(actor),
+            NodeError::NotApplied => Self::NotApplied,
             NodeError::Stopping => Self::Stopping,
             NodeError::StorageUnavailable(cause) => Self::Unwritable(cause),
             NodeError::Store(cause) => Self::internal("reading the ledger failed", &cause),

@@ -254,6 +254,7 @@ fn node_error(error: NodeError) -> FaucetError {
         NodeError::Overloaded { actor } => FaucetError::Overloaded(actor),
         NodeError::Stopping => FaucetError::Stopping,
         NodeError::StorageUnavailable(cause) => FaucetError::Unwritable(cause),
+        NodeError::NotApplied => FaucetError::Overloaded("store-applier"),
         NodeError::Store(error) => {
             tracing::error!(%error, "the faucet cannot read the ledger");
             FaucetError::Internal

@@ -83,6 +83,19 @@ impl DiskStatus {
         self.0.sync_timer.clone()
     }
 
+    /// Ends all writes and syncs, as a fault does, so that the file stays as it is.
+    ///
+    /// Pages that were written without a sync are not read back, because the operating system
+    /// drops them only after a fault.
+    pub(crate) fn end_writes(&self) {
+        let length = self.0.length.load(Ordering::Acquire);
+        let cause = "the store is closed".to_owned();
+        self.0
+            .write_overlay()
+            .get_or_insert_with(|| FaultOverlay::new(ErrorKind::Other, cause, length));
+        self.0.has_failed.store(true, Ordering::Release);
+    }
+
     fn has_failed(&self) -> bool {
         self.0.has_failed.load(Ordering::Acquire)
     }

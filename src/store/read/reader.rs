@@ -6,6 +6,7 @@ use super::{
 };
 use crate::StoreError;
 use ledger_types::{ChainTip, LedgerInfo};
+use std::time::Duration;
 
 /// The reader of a store. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -21,17 +22,22 @@ impl StoreReader {
 
     /// Blocks until new snapshots include the block at `height`, which must be durable.
     ///
-    /// Blocks forever unless another thread calls
-    /// [`StoreWriter::apply`](crate::StoreWriter::apply).
+    /// Blocks at most for `timeout`; without one, forever unless another thread calls
+    /// [`StoreApplier::apply`](crate::StoreApplier::apply).
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Empty`] before genesis. Returns the error that poisoned the writer, or
-    /// [`StoreError::Poisoned`] if the writer was dropped, before it applied the block.
-    pub fn wait_applied(&self, height: u64) -> Result<(), StoreError> {
-        self.latest_view
-            .wait(|view| includes(view, height))
-            .map(drop)
+    /// Returns [`StoreError::Empty`] before genesis, and [`StoreError::NotApplied`] if the block is
+    /// not applied within `timeout`. Returns the error that poisoned the writer, or
+    /// [`StoreError::Poisoned`] if the writer was dropped, before the block was applied.
+    pub fn wait_applied(&self, height: u64, timeout: Option<Duration>) -> Result<(), StoreError> {
+        match self
+            .latest_view
+            .wait(|view| includes(view, height), timeout)?
+        {
+            Some(_) => Ok(()),
+            None => Err(StoreError::NotApplied { height }),
+        }
     }
 
     /// Returns whether [`Self::wait_applied`] would block.

@@ -22,6 +22,7 @@ use ledger_types::{BlockInfo, EventKey, StateKey, WriteOp};
 use std::{
     ops::ControlFlow,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 /// The database as of one commit.
@@ -91,9 +92,10 @@ impl LatestView {
         self.lock().view.clone()
     }
 
-    /// Blocks until `is_reached` holds for the latest view, and returns that view.
+    /// Blocks until `is_reached` holds for the latest view, and returns that view. Returns `None`
+    /// if `timeout` elapses before.
     ///
-    /// The content must be durable already, so that the writer is about to publish such a view.
+    /// The content must be durable already, so that a thread is about to publish such a view.
     ///
     /// # Errors
     ///
@@ -102,17 +104,26 @@ impl LatestView {
     pub(crate) fn wait(
         &self,
         is_reached: impl Fn(&ReadView) -> bool,
-    ) -> Result<Arc<ReadView>, StoreError> {
+        timeout: Option<Duration>,
+    ) -> Result<Option<Arc<ReadView>>, StoreError> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut state = self.lock();
         loop {
             if let Some(outcome) = state.reached(&is_reached) {
-                return outcome;
+                return outcome.map(Some);
             }
-            state = self
-                .0
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            let changed = &self.0.changed;
+            state = match deadline {
+                None => changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(None);
+                    }
+                    let waited = changed.wait_timeout(state, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
     }
 

@@ -11,7 +11,15 @@ use ledger_test_support::{Disk, Fault, Image};
 use ledger_types::ExecutedBlock;
 use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
 use serde::Serialize;
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 use tempfile::TempDir;
 
 const BLOCKS: u64 = 30;
@@ -153,11 +161,11 @@ fn calls_on_durable_before_a_group_is_applied() {
         assert_eq!(calls, 1);
         assert_eq!(reader.would_wait(1), is_logged);
         writer.apply().unwrap();
-        reader.wait_applied(1).unwrap();
+        reader.wait_applied(1, None).unwrap();
         assert_eq!(reader.chain_tip().unwrap().height, 1);
         assert!(reader.would_wait(2), "the block does not exist");
         drop(writer);
-        let never = reader.wait_applied(2);
+        let never = reader.wait_applied(2, None);
         assert!(matches!(never, Err(StoreError::Poisoned(_))), "{never:?}");
     }
 }
@@ -181,7 +189,7 @@ fn applies_durable_blocks_after_a_write_fault_but_not_after_a_read_fault() {
         let appended = writer.append(&blocks[1..], |_| disk.inject(fault));
         let failed = appended.and_then(|()| writer.apply());
         assert!(failed.is_err_and(|error| error.is_failed_io()), "{fault:?}");
-        let applied = reader.wait_applied(2);
+        let applied = reader.wait_applied(2, None);
         if is_applied {
             applied.unwrap();
             assert_eq!(reader.chain_tip().unwrap().height, 2);
@@ -241,7 +249,7 @@ fn applies_unapplied_blocks_with_any_later_write() {
         assert!(reader.would_wait(2), "{case}");
         next(&mut writer, &blocks[2..], &disk);
         assert!(!reader.would_wait(2), "{case}");
-        reader.wait_applied(2).expect(case);
+        reader.wait_applied(2, None).expect(case);
     }
 }
 
@@ -487,4 +495,79 @@ fn upgrades_a_directory_of_the_format_without_a_log() {
     let meta = database.begin_read().unwrap().open_table(META).unwrap();
     let format = meta.get(META_FORMAT).unwrap().unwrap();
     assert_eq!(format.value(), (FORMAT_OLDEST + 1).to_le_bytes());
+}
+
+/// A client that saw a durable block must not wait for the sync of the next one.
+#[test]
+fn applies_durable_blocks_during_the_sync_of_the_next_group() {
+    let mut workload = Workload::new(17);
+    let blocks = workload.grow(2);
+    let disk = Disk::default();
+    let (mut writer, reader) = initialized(&disk, LARGE, &workload);
+    // The first group after genesis of this configuration goes into the log.
+    writer.append(&blocks[..1], |_| ()).unwrap();
+    assert!(reader.would_wait(1));
+    let applied = Arc::new(AtomicBool::new(false));
+    disk.set_on_sync({
+        let (applier, reader, applied) = (writer.applier(), reader.clone(), Arc::clone(&applied));
+        move || {
+            applier.apply().unwrap();
+            // The second block is not durable yet.
+            applied.store(!reader.would_wait(1) && reader.would_wait(2), SeqCst);
+        }
+    });
+    writer.append(&blocks[1..], |_| ()).unwrap();
+    assert!(applied.load(SeqCst));
+    disk.set_on_sync(|| ());
+    writer.apply().unwrap();
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(2, 0))
+        .unwrap();
+}
+
+#[test]
+fn ends_a_wait_for_an_apply_after_its_timeout() {
+    let mut workload = Workload::new(18);
+    let blocks = workload.grow(1);
+    let (mut writer, reader) = initialized(&Disk::default(), LARGE, &workload);
+    writer.append(&blocks, |_| ()).unwrap();
+    let waited = reader.wait_applied(1, Some(Duration::from_millis(1)));
+    assert!(
+        matches!(waited, Err(StoreError::NotApplied { height: 1 })),
+        "{waited:?}"
+    );
+    writer.apply().unwrap();
+    reader.wait_applied(1, Some(Duration::ZERO)).unwrap();
+}
+
+/// A stop with slow syncs must not take one for each step of the close.
+#[test]
+fn close_takes_one_sync_if_it_is_slow_and_leaves_the_log_to_the_next_start() {
+    for is_known_to_be_slow in [false, true] {
+        let mut workload = Workload::new(19);
+        let blocks = workload.grow(3);
+        let disk = Disk::default();
+        let (mut writer, reader) = initialized(&disk, LARGE, &workload);
+        for block in &blocks[..2] {
+            writer.append(std::slice::from_ref(block), |_| ()).unwrap();
+        }
+        writer.apply().unwrap();
+        let syncs = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&syncs);
+        disk.set_on_sync(move || {
+            counted.fetch_add(1, SeqCst);
+            // Longer than the limit of a slow sync.
+            std::thread::sleep(Duration::from_millis(1_010));
+        });
+        if is_known_to_be_slow {
+            writer.append(&blocks[2..], |_| ()).unwrap();
+        }
+        drop((writer, reader));
+        assert_eq!(syncs.load(SeqCst), 1, "{is_known_to_be_slow}");
+        let height = if is_known_to_be_slow { 3 } else { 2 };
+        for image in [disk.synced(), disk.written()] {
+            let (_writer, reader) = open(image);
+            assert_eq!(reader.chain_tip().unwrap().height, height);
+        }
+    }
 }

@@ -244,6 +244,17 @@ impl Wal {
         }
     }
 
+    /// Syncs the file, which has no unsynced records, to measure the duration of a sync.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the disk fails.
+    pub(crate) fn probe_sync(&self) -> Result<(), StoreError> {
+        self.sync_timer
+            .time(|| self.file.sync_data())
+            .map_err(|error| failed("syncing", &error))
+    }
+
     /// Truncates the file, so that a stopped store takes no space for its log.
     ///
     /// # Errors

@@ -4,6 +4,8 @@
 
 mod damage;
 mod full;
+#[cfg(target_os = "linux")]
+mod slow;
 mod start;
 
 use std::{

@@ -195,6 +195,12 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("the node is overloaded: the mempool queue is full"),
         ),
         (
+            ErrorKind::NotApplied,
+            503,
+            "internal_error",
+            text("the disk of the node is too slow to read the newest block; retry later"),
+        ),
+        (
             ErrorKind::TooManyInFlight(8),
             503,
             "internal_error",

@@ -1,0 +1,403 @@
+//! A disk whose syncs are slow: what does not need a sync does not wait for one.
+//!
+//! A sync takes `SLOW_SYNC_MS`, 2,000 ms by default.
+
+use crate::kit::{
+    DiskOperation, HttpResponse, NodeClient, SlowDisk, TestAccount, TestNode, until,
+    within_patience,
+};
+use ledger_crypto::HashValue;
+use ledger_vm::Chain;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+use tokio::task::JoinSet;
+
+/// The database and the log. Their directory is named too, because a client may have a file of the
+/// same name open.
+const LEDGER_FILES: &str = "/data/ledger.";
+
+/// Time limit of a long poll of these nodes, in milliseconds.
+const POLL_MS: u64 = 1_000;
+
+/// Time that a response may take on a busy machine, beyond the limits of the node.
+const SLACK: Duration = Duration::from_millis(900);
+
+/// Number of accounts that submit in a run under load.
+const SENDERS: u64 = 8;
+
+/// Number of slow syncs that a run under load takes.
+const SYNCS_UNDER_LOAD: u64 = 5;
+
+/// Returns the duration of a sync.
+fn sync_duration() -> Duration {
+    let named = std::env::var("SLOW_SYNC_MS").ok();
+    let ms = named.map_or(2_000, |text| text.parse().unwrap());
+    Duration::from_millis(ms)
+}
+
+/// A node on a slow disk, with funded accounts and a closed first checkpoint.
+struct Fixture {
+    disk: SlowDisk,
+    node: TestNode,
+    chain: Chain,
+    /// Accounts with the sequence numbers of their next transactions.
+    senders: Vec<(TestAccount, u64)>,
+}
+
+impl Fixture {
+    /// Starts the node. Returns `None` if this system cannot slow its disk.
+    async fn new() -> Option<Self> {
+        let disk = SlowDisk::new()?;
+        let node = disk.start(&[&format!("wait.timeout_ms={POLL_MS}")]);
+        let accounts: Vec<_> = (1..=SENDERS).map(TestAccount::from_seed).collect();
+        for account in &accounts {
+            node.fund(account, 1_000_000_000_000).await;
+        }
+        Some(Self {
+            chain: node.chain().await,
+            senders: accounts.into_iter().map(|account| (account, 0)).collect(),
+            disk,
+            node,
+        })
+    }
+
+    /// Submits a transfer of the first account.
+    async fn submit(&mut self) -> HashValue {
+        let (account, sequence_number) = &mut self.senders[0];
+        let transfer = account.transfer(&self.chain, *sequence_number, recipient().address, 1);
+        *sequence_number += 1;
+        self.node.submit(&transfer).await
+    }
+
+    fn syncs(&self) -> u64 {
+        self.disk.calls(DiskOperation::Sync).begun
+    }
+
+    fn delay_syncs(&self, duration: Duration) {
+        self.disk.delay(DiskOperation::Sync, LEDGER_FILES, duration);
+    }
+
+    /// Commits two transfers in two blocks, and makes the sync of the second one hang. The first
+    /// one is durable, and the writer has had no idle time to apply it.
+    async fn hang_after_durable_block(&mut self) -> HungSync {
+        /// Time in which this test must notice that a sync has ended.
+        const NOTICE: Duration = Duration::from_millis(500);
+        loop {
+            self.delay_syncs(NOTICE);
+            let first = self.syncs() + 1;
+            let durable = self.submit().await;
+            self.wait_for_sync(first).await;
+            let hanging = self.submit().await;
+            self.wait_for_sync(first + 1).await;
+            self.disk.hang(DiskOperation::Sync, LEDGER_FILES);
+            let calls = self.disk.calls(DiskOperation::Sync);
+            if calls.waiting() == 1 && calls.begun == first + 1 {
+                return HungSync { durable, hanging };
+            }
+            // The machine was too busy, and the sync has ended already.
+            self.disk.release(DiskOperation::Sync);
+            self.node.try_wait(&hanging).await.unwrap();
+        }
+    }
+
+    async fn wait_for_sync(&self, number: u64) {
+        until(&format!("sync {number}"), || async {
+            (self.syncs() >= number).then_some(())
+        })
+        .await;
+    }
+}
+
+/// The transfers of [`Fixture::hang_after_durable_block`].
+struct HungSync {
+    /// A transfer whose block is durable.
+    durable: HashValue,
+    /// A transfer whose block is in the log, and whose sync hangs.
+    hanging: HashValue,
+}
+
+fn recipient() -> TestAccount {
+    TestAccount::from_seed(100)
+}
+
+/// Returns the version in the headers of a response.
+fn header_version(response: &HttpResponse) -> u64 {
+    let mut pairs = response.headers.iter();
+    let version = pairs.find(|(name, _)| name.as_str().ends_with("-ledger-version"));
+    version.unwrap().1.to_str().unwrap().parse().unwrap()
+}
+
+fn number(text: &serde_json::Value) -> u64 {
+    text.as_str().unwrap().parse().unwrap()
+}
+
+/// Returns the paths that read `transfer`, a committed transfer to [`recipient`], from different
+/// tables of the store.
+fn paths_that_read(transfer: &serde_json::Value) -> Vec<String> {
+    let sender = transfer["sender"].as_str().unwrap();
+    let hash = transfer["hash"].as_str().unwrap();
+    let version = transfer["version"].as_str().unwrap();
+    let recipient = recipient().address;
+    let sequence_number = number(&transfer["sequence_number"]);
+    vec![
+        "/v1".to_owned(),
+        format!("/v1/accounts/{sender}"),
+        format!("/v1/accounts/{recipient}/balance/0xa"),
+        format!("/v1/accounts/{sender}/resources"),
+        format!("/v1/transactions/by_hash/{hash}"),
+        format!("/v1/transactions/by_version/{version}"),
+        format!("/v1/transactions?start={version}&limit=1"),
+        format!("/v1/accounts/{sender}/transactions?start={sequence_number}&limit=1"),
+        format!("/v1/accounts/{recipient}/events/2"),
+        format!("/v1/blocks/by_version/{version}?with_transactions=true"),
+        "/v1/transactions".to_owned(),
+    ]
+}
+
+#[tokio::test]
+async fn ends_a_long_poll_at_its_deadline_while_a_sync_hangs() {
+    let Some(mut fixture) = Fixture::new().await else {
+        return;
+    };
+    let HungSync { hanging, .. } = fixture.hang_after_durable_block().await;
+    for hash in [hanging, HashValue::ZERO] {
+        let path = format!("/v1/transactions/wait_by_hash/{hash}");
+        let begun = Instant::now();
+        let poll = within_patience("the end of a long poll", fixture.node.get(&path)).await;
+        let expected = if hash == hanging { 200 } else { 404 };
+        assert_eq!(poll.status, expected, "{}", poll.text);
+        assert!(
+            begun.elapsed() < Duration::from_millis(POLL_MS) * 10,
+            "{:?}",
+            begun.elapsed()
+        );
+    }
+    fixture.disk.release(DiskOperation::Sync);
+    let committed = fixture.node.try_wait(&hanging).await.unwrap();
+    assert_eq!(committed["success"], true);
+}
+
+#[tokio::test]
+async fn reads_at_the_version_of_a_long_poll_while_the_next_sync_hangs() {
+    let Some(mut fixture) = Fixture::new().await else {
+        return;
+    };
+    let HungSync { durable, hanging } = fixture.hang_after_durable_block().await;
+    let node = &fixture.node;
+    let path = format!("/v1/transactions/wait_by_hash/{durable}");
+    let poll = within_patience("the end of a long poll", node.get(&path)).await;
+    assert_eq!(poll.json["type"], "user_transaction", "{}", poll.text);
+    let version = number(&poll.json["version"]);
+    for path in paths_that_read(&poll.json) {
+        let read = within_patience(&path, node.get(&path)).await;
+        assert_eq!(read.status, 200, "{path}: {}", read.text);
+        assert!(header_version(&read) >= version, "{path}");
+    }
+    let events = format!("/v1/accounts/{}/events/2", recipient().address);
+    let events = node.get(&events).await;
+    let newest = events.json.as_array().unwrap().last().unwrap();
+    assert_eq!(number(&newest["version"]), version, "{}", events.text);
+    let calls = fixture.disk.calls(DiskOperation::Sync);
+    assert_eq!(calls.waiting(), 1, "the sync does not hang any more");
+    fixture.disk.release(DiskOperation::Sync);
+    node.try_wait(&hanging).await.unwrap();
+}
+
+/// Observations of the clients under load.
+#[derive(Default)]
+struct Observations {
+    /// Highest version in a response so far.
+    version: AtomicU64,
+    is_over: AtomicBool,
+    committed: AtomicU64,
+    reads: AtomicU64,
+    /// Reads that were rejected with 503.
+    rejected_reads: AtomicU64,
+    longest_poll_ms: AtomicU64,
+    longest_read_ms: AtomicU64,
+    /// A committed transfer, which the readers read.
+    newest: Mutex<Option<serde_json::Value>>,
+}
+
+impl Observations {
+    /// Sends a request. Checks that the version of the response is not before that of a response
+    /// that was received before the request was sent, and records the longest time of the response.
+    async fn get(&self, node: &NodeClient, path: &str, longest_ms: &AtomicU64) -> HttpResponse {
+        let version = self.version.load(Relaxed);
+        let begun = Instant::now();
+        let response = within_patience(path, node.get(path)).await;
+        longest_ms.fetch_max(begun.elapsed().as_millis().try_into().unwrap(), Relaxed);
+        let read = header_version(&response);
+        assert!(read >= version, "{path}: {read} after {version}");
+        self.version.fetch_max(read, Relaxed);
+        response
+    }
+
+    /// Submits transfers one after the other, and waits for each by long polls.
+    async fn send(&self, node: &NodeClient, chain: &Chain, account: &TestAccount) {
+        for sequence_number in 0.. {
+            if self.is_over.load(Relaxed) {
+                return;
+            }
+            let transfer = account.transfer(chain, sequence_number, recipient().address, 1);
+            let hash = node.submit(&transfer).await;
+            let path = format!("/v1/transactions/wait_by_hash/{hash}");
+            let committed = loop {
+                let poll = self.get(node, &path, &self.longest_poll_ms).await;
+                assert_eq!(poll.status, 200, "{}", poll.text);
+                if poll.json["type"] == "user_transaction" {
+                    break poll.json;
+                }
+            };
+            self.committed.fetch_add(1, Relaxed);
+            *self.newest.lock().unwrap() = Some(committed);
+        }
+    }
+
+    /// Reads the newest committed transfer from each table.
+    async fn read(&self, node: &NodeClient) {
+        while !self.is_over.load(Relaxed) {
+            let newest = self.newest.lock().unwrap().clone();
+            let Some(newest) = newest else {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                continue;
+            };
+            for path in paths_that_read(&newest) {
+                let read = self.get(node, &path, &self.longest_read_ms).await;
+                self.reads.fetch_add(1, Relaxed);
+                if read.status == 503 {
+                    assert!(read.headers.contains_key("retry-after"), "{}", read.text);
+                    self.rejected_reads.fetch_add(1, Relaxed);
+                } else {
+                    assert_eq!(read.status, 200, "{path}: {}", read.text);
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn keeps_deadlines_and_versions_under_load_with_slow_syncs() {
+    let Some(fixture) = Fixture::new().await else {
+        return;
+    };
+    fixture.delay_syncs(sync_duration());
+    let observations = Arc::new(Observations::default());
+    let mut clients = JoinSet::new();
+    for (account, _) in fixture.senders.clone() {
+        let (observations, node) = (Arc::clone(&observations), fixture.node.client.clone());
+        let chain = fixture.chain.clone();
+        clients.spawn(async move { observations.send(&node, &chain, &account).await });
+    }
+    for _ in 0..2 {
+        let (observations, node) = (Arc::clone(&observations), fixture.node.client.clone());
+        clients.spawn(async move { observations.read(&node).await });
+    }
+    // A client that fails ends the test here.
+    tokio::select! {
+        () = fixture.wait_for_sync(SYNCS_UNDER_LOAD + 1) => {}
+        Some(ended) = clients.join_next() => panic!("a client ended early: {ended:?}"),
+    }
+    observations.is_over.store(true, Relaxed);
+    while let Some(ended) = clients.join_next().await {
+        ended.unwrap();
+    }
+    print_figures(&observations);
+    assert!(observations.committed.load(Relaxed) > 0);
+    let slack_ms = u64::try_from(SLACK.as_millis()).unwrap();
+    assert!(observations.longest_poll_ms.load(Relaxed) < POLL_MS + slack_ms);
+    assert!(observations.longest_read_ms.load(Relaxed) < POLL_MS + slack_ms);
+}
+
+#[allow(
+    clippy::print_stdout,
+    reason = "the figures are the result of a long run"
+)]
+fn print_figures(observations: &Observations) {
+    println!(
+        "syncs of {} ms: {} transfers committed, longest long poll {} ms; {} reads, longest {} ms, \
+         {} rejected with 503",
+        sync_duration().as_millis(),
+        observations.committed.load(Relaxed),
+        observations.longest_poll_ms.load(Relaxed),
+        observations.reads.load(Relaxed),
+        observations.longest_read_ms.load(Relaxed),
+        observations.rejected_reads.load(Relaxed),
+    );
+}
+
+/// Submits transfers of all accounts without waiting, until the node has begun this many slow
+/// syncs. Returns the hashes.
+async fn submit_until_sync(fixture: &mut Fixture, number: u64) -> Vec<HashValue> {
+    let mut submitted = Vec::new();
+    while fixture.syncs() < number {
+        for (account, sequence_number) in &mut fixture.senders {
+            let to = recipient().address;
+            let transfer = account.transfer(&fixture.chain, *sequence_number, to, 1);
+            *sequence_number += 1;
+            submitted.push(fixture.node.submit(&transfer).await);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    submitted
+}
+
+#[allow(
+    clippy::print_stdout,
+    reason = "the figures are the result of a long run"
+)]
+#[tokio::test]
+async fn stops_within_one_slow_sync() {
+    let Some(mut fixture) = Fixture::new().await else {
+        return;
+    };
+    for is_loaded in [false, true] {
+        fixture.delay_syncs(sync_duration());
+        let next = fixture.syncs() + 1;
+        let mut submitted = vec![fixture.submit().await];
+        fixture.wait_for_sync(next).await;
+        if is_loaded {
+            submitted.extend(submit_until_sync(&mut fixture, next + 2).await);
+        }
+        let syncs = fixture.syncs();
+        let begun = Instant::now();
+        fixture.node.signal("TERM");
+        let status = fixture.node.ended_within_patience().await;
+        let elapsed = begun.elapsed();
+        assert_eq!(status.code(), Some(0), "{}", fixture.node.log());
+        let further = fixture.syncs() - syncs;
+        println!(
+            "syncs of {} ms: a stop took {} ms and began {further} further syncs",
+            sync_duration().as_millis(),
+            elapsed.as_millis()
+        );
+        assert!(further <= 1, "{further} syncs began after the signal");
+        assert!(elapsed < sync_duration() * 2 + SLACK, "{elapsed:?}");
+        fixture.disk.release(DiskOperation::Sync);
+        let Fixture {
+            disk,
+            node,
+            chain,
+            senders,
+        } = fixture;
+        let node = node.restart_with(&[]);
+        for hash in &submitted {
+            let committed = node.try_wait(hash).await.unwrap();
+            assert_eq!(committed["success"], true, "{committed}");
+        }
+        // The next round needs the library again.
+        let directory = node.shared_directory();
+        drop(node);
+        fixture = Fixture {
+            node: disk.start_in(directory, Vec::new()),
+            disk,
+            chain,
+            senders,
+        };
+    }
+}

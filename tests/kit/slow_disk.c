@@ -1,0 +1,117 @@
+/* A disk that a test makes slow or hanging, for LD_PRELOAD: delays the syncs, writes and reads of
+ * the files whose path contains a given text.
+ *
+ * The environment variable SLOW_DISK_CONTROL names a file that the test writes and this library
+ * maps, so a change has effect on the next call, and an undelayed call costs one load. A delayed
+ * call reads its limit again every few milliseconds, so the test can also release it.
+ * tests/kit/slow_disk.rs writes the file; both define its layout.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SYNC, WRITE, READ, OPERATIONS };
+
+struct operation {
+    _Atomic uint64_t delay_ms; /* 0: not delayed */
+    _Atomic uint64_t begun;    /* number of calls that were delayed */
+    _Atomic uint64_t ended;    /* number of these calls whose delay has ended */
+    char path_part[232];       /* ends with a zero byte; written before delay_ms */
+};
+
+struct control {
+    struct operation operations[OPERATIONS];
+    _Atomic uint64_t is_loaded; /* 1 once the library has mapped the file */
+};
+
+static struct control *control;
+
+__attribute__((constructor)) static void map_control(void) {
+    const char *path = getenv("SLOW_DISK_CONTROL");
+    if (path == NULL) return;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return;
+    void *mapped = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (mapped == MAP_FAILED) return;
+    control = mapped;
+    atomic_store(&control->is_loaded, 1);
+}
+
+static int matches(int fd, const char *path_part) {
+    char link[32];
+    char path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t bytes = readlink(link, path, sizeof path - 1);
+    if (bytes < 0) return 0;
+    path[bytes] = 0;
+    return strstr(path, path_part) != NULL;
+}
+
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void delay(int kind, int fd) {
+    if (control == NULL) return;
+    struct operation *operation = &control->operations[kind];
+    if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation->path_part)) return;
+    atomic_fetch_add(&operation->begun, 1);
+    uint64_t begun_ms = now_ms();
+    while (now_ms() - begun_ms < atomic_load(&operation->delay_ms)) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    atomic_fetch_add(&operation->ended, 1);
+}
+
+/* The system calls set errno as the functions of libc do. */
+
+int fsync(int fd) {
+    delay(SYNC, fd);
+    return (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd) {
+    delay(SYNC, fd);
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+ssize_t write(int fd, const void *bytes, size_t count) {
+    delay(WRITE, fd);
+    return syscall(SYS_write, fd, bytes, count);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset) {
+    delay(WRITE, fd);
+    return syscall(SYS_pwrite64, fd, bytes, count, offset);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
+    return pwrite64(fd, bytes, count, offset);
+}
+
+ssize_t read(int fd, void *bytes, size_t count) {
+    delay(READ, fd);
+    return syscall(SYS_read, fd, bytes, count);
+}
+
+ssize_t pread64(int fd, void *bytes, size_t count, off64_t offset) {
+    delay(READ, fd);
+    return syscall(SYS_pread64, fd, bytes, count, offset);
+}
+
+ssize_t pread(int fd, void *bytes, size_t count, off_t offset) {
+    return pread64(fd, bytes, count, offset);
+}
