@@ -233,10 +233,7 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     let mut fixture = FailingDiskNode::new().await;
     let first = fixture.transfer().await.unwrap();
     fixture.committed_version(first).await;
-    fixture.disk.inject(Fault::Full {
-        more_bytes: 0,
-        failures_max: usize::MAX,
-    });
+    fixture.disk.inject(Fault::FullWrites { count: usize::MAX });
     let waiting = fixture.transfer().await.unwrap();
     let handle = fixture.handle();
     while handle.storage_unavailable().is_none() {

@@ -30,11 +30,11 @@ pub enum Fault {
         /// Number of failures after which the disk has free space again.
         failures_max: usize,
     },
-    /// One write takes half of its bytes, and fails because the disk is full, as a write into a hole
-    /// of a file does.
-    FullWrite {
-        /// Number of writes that succeed before it.
-        after: usize,
+    /// Writes take half of their bytes and fail because the disk is full, as writes into a hole of a
+    /// file do.
+    FullWrites {
+        /// Number of writes that fail.
+        count: usize,
     },
     /// One write fails.
     Write {
@@ -131,7 +131,8 @@ struct State {
     length_max: Option<usize>,
     /// Number of failures until the disk is no longer full.
     full_failures_left: usize,
-    full_write: Option<usize>,
+    /// Number of the next writes that find the disk full.
+    full_writes: usize,
     failing_write: Option<usize>,
     failing_sync: Option<FailingSync>,
     failing_read: Option<usize>,
@@ -209,7 +210,7 @@ impl Disk {
                 state.length_max = Some(state.length() + more_bytes);
                 state.full_failures_left = failures_max;
             }
-            Fault::FullWrite { after } => state.full_write = Some(state.writes + after),
+            Fault::FullWrites { count } => state.full_writes = count,
             Fault::Write { after } => state.failing_write = Some(state.writes + after),
             Fault::Sync { after, keeps } => {
                 let after = state.syncs + after;
@@ -220,9 +221,9 @@ impl Disk {
         });
     }
 
-    /// Ends [`Fault::Full`]: the disk has free space again.
+    /// Ends [`Fault::Full`] and [`Fault::FullWrites`]: the disk has free space again.
     pub fn free_space(&self) {
-        self.with(|state| state.length_max = None);
+        self.with(|state| (state.length_max, state.full_writes) = (None, 0));
     }
 
     /// Sets the function that every sync calls before it takes effect.
@@ -345,9 +346,11 @@ impl State {
         let space = self
             .length_max
             .map_or(usize::MAX, |max| max.saturating_sub(self.length()));
-        let is_full = self.full_write.take_if(|after| self.writes > *after);
-        let missing = match (is_full, &change) {
-            (Some(_), Change::Write { data, .. }) => data.len().div_ceil(2),
+        let missing = match &change {
+            Change::Write { data, .. } if self.full_writes > 0 => {
+                self.full_writes -= 1;
+                data.len().div_ceil(2)
+            }
             _ => more.saturating_sub(space),
         };
         if missing == 0 {

@@ -503,10 +503,8 @@ proptest! {
         let (disk, records, ends) = written(&contents);
         let mut wal = open_wal(&disk, KEY, 1);
         (wal.number, wal.end) = (records.len() as u64, *ends.last().unwrap());
-        disk.inject(Fault::FullWrite { after: 0 });
-        if is_overwriting_failing {
-            disk.inject(Fault::Write { after: 1 });
-        }
+        let count = if is_overwriting_failing { 2 } else { 1 };
+        disk.inject(Fault::FullWrites { count });
         let content = random_content(seed, bytes);
         let error = append_to_full_disk(&mut wal, &content);
         prop_assert!(matches!(error, StoreError::DiskFull(_)), "{error}");
