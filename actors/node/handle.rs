@@ -26,7 +26,7 @@ use crate::{
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
-    state::head::HeadReader,
+    state::{head::HeadReader, storage_health::ShortageSource},
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader},
 };
 use arc_swap::ArcSwap;
@@ -205,7 +205,8 @@ impl NodeHandle {
     /// While the disk space is low, submissions are rejected, and neither a block nor a step of
     /// pruning is started. Blocks and steps in progress are finished.
     pub fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
-        self.node().health.report_disk_space(shortage);
+        let health = &self.node().health;
+        health.report_disk_space(ShortageSource::Monitor, shortage);
     }
 
     /// Returns the size, in bytes, of the file that a stop would save the mempool in now.

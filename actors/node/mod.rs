@@ -238,7 +238,7 @@ impl Node {
     /// if the mempool could not be saved. The node is stopped and its threads are joined in any
     /// case.
     pub async fn stop(self) -> Result<(), StopError> {
-        let pending = quiesce(&self.mailboxes, &self.reporter).await;
+        let pending = quiesce(&self.mailboxes, &self.health, &self.reporter).await;
         let chain = self.handle.chain().clone();
         let Self {
             handle,
@@ -331,12 +331,13 @@ async fn save_pool(
 
 /// Stops the ordering of blocks, waits until ordered blocks are durable, and closes the mempool.
 ///
-/// If syncs are slow, it does not wait for blocks whose sync has not begun. They are discarded, and
-/// their transactions are pending.
+/// If syncs are slow or blocks wait for disk space, it does not wait for blocks whose sync has not
+/// begun. They are discarded, and their transactions are pending.
 ///
 /// Returns the pending transactions, or `None` if the mempool has panicked.
 pub(crate) async fn quiesce(
     mailboxes: &Mailboxes,
+    health: &StorageHealth,
     reporter: &FatalErrorReporter,
 ) -> Option<Vec<Pending>> {
     let (done, stopped) = oneshot::channel();
@@ -352,14 +353,14 @@ pub(crate) async fn quiesce(
         // still in the mempool. After a fault of the disk, the committer replies without waiting
         // for the blocks.
         _ = reporter.wait() => {}
-        () = until_slow(mailboxes) => {
+        () = until_delayed(mailboxes, health) => {
             let (done, discarded) = oneshot::channel();
             mailboxes.storage.send(DiscardBlocks { done });
             // An error means that the actor has panicked, which its mailbox has reported.
             let _ = discarded.await;
             tracing::warn!(
-                "syncs of the disk are slow: blocks whose sync has not begun are discarded, and \
-                 their transactions are saved with the mempool"
+                "the disk is slow or full: blocks whose sync has not begun are discarded, and their \
+                 transactions are saved with the mempool"
             );
         }
     }
@@ -368,14 +369,15 @@ pub(crate) async fn quiesce(
     contents.await.ok()
 }
 
-/// Interval of the checks whether syncs are slow, while a stop waits for blocks.
-const SLOW_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Interval of the checks whether the disk delays blocks, while a stop waits for them.
+const DELAY_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until the syncs of the store are slow.
-async fn until_slow(mailboxes: &Mailboxes) {
+/// Waits until the syncs of the store are slow, or blocks wait for disk space.
+async fn until_delayed(mailboxes: &Mailboxes, health: &StorageHealth) {
     let timer = &mailboxes.meters.sync_timer;
-    while !timer.get().is_some_and(SyncTimer::is_slow) {
-        tokio::time::sleep(SLOW_CHECK_INTERVAL).await;
+    let is_slow = || timer.get().is_some_and(SyncTimer::is_slow);
+    while !is_slow() && !health.is_write_waiting() {
+        tokio::time::sleep(DELAY_CHECK_INTERVAL).await;
     }
 }
 

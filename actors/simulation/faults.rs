@@ -102,6 +102,7 @@ impl World {
                 "faults: disk full",
                 Fault::Full {
                     more_bytes: 4_096 * after,
+                    failures_max: 1 + self.random.usize(..8),
                 },
             ),
             1 => ("faults: failing write", Fault::Write { after }),

@@ -358,6 +358,7 @@ impl Oracle {
             }
             NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
                 self.disk_space.was_low_since(start.step)
+                    || is_caused_by(|disk| disk.failures() > 0)
             }
             NodeError::StorageUnavailable(StorageUnavailable::ClockUntrusted(_)) => {
                 let observed = self.observed.borrow();

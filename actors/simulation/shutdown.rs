@@ -153,9 +153,10 @@ impl World {
         self.oracle.count("graceful stops");
         let quiesced = Rc::new(RefCell::new(None));
         let (mailboxes, failure) = (node.mailboxes.clone(), node.failure.clone());
+        let health = node.storage_health.clone();
         let result = Rc::clone(&quiesced);
         let stop = async move {
-            let pending = quiesce(&mailboxes, &failure).await;
+            let pending = quiesce(&mailboxes, &health, &failure).await;
             result.replace(pending);
         };
         self.scheduler

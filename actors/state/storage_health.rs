@@ -4,11 +4,42 @@ use crate::error::{FaultKind, StorageFault, StorageUnavailable};
 use arc_swap::ArcSwapOption;
 use std::sync::Arc;
 
+/// A part of the node that finds a shortage of disk space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShortageSource {
+    /// The monitor of the free space.
+    Monitor,
+    /// The writer, while blocks or a prune step wait for disk space.
+    Writer,
+}
+
+/// Descriptions of a shortage of disk space, one from each source that reports it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Shortages {
+    monitor: Option<Arc<str>>,
+    writer: Option<Arc<str>>,
+}
+
+impl Shortages {
+    fn set(&mut self, source: ShortageSource, shortage: Option<Arc<str>>) {
+        match source {
+            ShortageSource::Monitor => self.monitor = shortage,
+            ShortageSource::Writer => self.writer = shortage,
+        }
+    }
+
+    /// Returns the description of the shortage, or `None` if no source reports one. That of the
+    /// writer comes first, because blocks wait for its end.
+    fn cause(&self) -> Option<&Arc<str>> {
+        self.writer.as_ref().or(self.monitor.as_ref())
+    }
+}
+
 /// A state of the storage in which the node writes no new blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unhealthy {
-    /// Disk space is low. The state ends when disk space suffices again.
-    LowDiskSpace(Arc<str>),
+    /// Disk space is low. The state ends when no source reports a shortage any more.
+    LowDiskSpace(Shortages),
     /// A write or a sync failed. The state lasts until the next start.
     WriteFailed(StorageFault),
     /// A read failed because of the disk. The state lasts until the next start.
@@ -42,19 +73,31 @@ impl Unhealthy {
         }
     }
 
-    /// Returns the state after a measurement of the disk space in state `current`. Sufficient space
-    /// does not end a fault.
-    fn after_disk_space(current: Option<&Self>, shortage: Option<&Arc<str>>) -> Option<Self> {
-        match current {
-            None | Some(Self::LowDiskSpace(_)) => shortage.cloned().map(Self::LowDiskSpace),
-            Some(Self::WriteFailed(_) | Self::ReadFailed { .. }) => current.cloned(),
-        }
+    /// Returns the state after a report on the disk space in state `current`. Sufficient space
+    /// neither ends a fault nor the shortage that another source reports.
+    fn after_disk_space(
+        current: Option<&Self>,
+        source: ShortageSource,
+        shortage: Option<&Arc<str>>,
+    ) -> Option<Self> {
+        let mut shortages = match current {
+            None => Shortages::default(),
+            Some(Self::LowDiskSpace(shortages)) => shortages.clone(),
+            Some(Self::WriteFailed(_) | Self::ReadFailed { .. }) => return current.cloned(),
+        };
+        shortages.set(source, shortage.cloned());
+        shortages
+            .cause()
+            .is_some()
+            .then_some(Self::LowDiskSpace(shortages))
     }
 
     /// Returns the reason why the node writes no new blocks.
     fn unavailable(&self) -> StorageUnavailable {
         match self {
-            Self::LowDiskSpace(cause) => StorageUnavailable::LowDiskSpace(Arc::clone(cause)),
+            Self::LowDiskSpace(shortages) => {
+                StorageUnavailable::LowDiskSpace(shortages.cause().cloned().unwrap_or_default())
+            }
             Self::WriteFailed(fault) => StorageUnavailable::WriteFailed(Arc::clone(&fault.cause)),
             Self::ReadFailed { cause, .. } => StorageUnavailable::ReadFailed(Arc::clone(cause)),
         }
@@ -90,6 +133,12 @@ impl StorageHealth {
         Some(state.unavailable())
     }
 
+    /// Returns whether blocks or a prune step wait for disk space.
+    pub(crate) fn is_write_waiting(&self) -> bool {
+        let state = self.0.load();
+        matches!(state.as_deref(), Some(Unhealthy::LowDiskSpace(shortages)) if shortages.writer.is_some())
+    }
+
     /// Returns the first fault, or `None` if there was none.
     pub(crate) fn fault(&self) -> Option<StorageFault> {
         self.0.load().as_ref()?.fault().cloned()
@@ -121,12 +170,17 @@ impl StorageHealthPublisher {
         }
     }
 
-    /// Publishes whether disk space is low, with a description of the shortage if so.
+    /// Publishes whether disk space is low according to `source`, with a description of the shortage
+    /// if so.
     ///
     /// Returns whether the storage thereby becomes healthy or ceases to be healthy.
-    pub(crate) fn publish_disk_space(&self, shortage: Option<&Arc<str>>) -> bool {
+    pub(crate) fn publish_disk_space(
+        &self,
+        source: ShortageSource,
+        shortage: Option<&Arc<str>>,
+    ) -> bool {
         let Change { previous, next } =
-            self.change(|current| Unhealthy::after_disk_space(current, shortage));
+            self.change(|current| Unhealthy::after_disk_space(current, source, shortage));
         previous.is_some() != next.is_some()
     }
 
@@ -194,8 +248,10 @@ mod tests {
         let unavailable = Some(StorageUnavailable::WriteFailed("first".into()));
         assert_eq!(health.unavailable(), unavailable);
         assert_eq!(health.failed(), unavailable);
-        publisher.publish_disk_space(Some(&"7 bytes are left".into()));
-        publisher.publish_disk_space(None);
+        for source in [ShortageSource::Monitor, ShortageSource::Writer] {
+            publisher.publish_disk_space(source, Some(&"7 bytes are left".into()));
+            publisher.publish_disk_space(source, None);
+        }
         assert_eq!(
             health.unavailable(),
             unavailable,
@@ -233,15 +289,16 @@ mod tests {
     fn low_disk_space_ends_with_sufficient_space_or_a_fault() {
         let publisher = StorageHealthPublisher::default();
         let health = publisher.health();
-        assert!(publisher.publish_disk_space(Some(&"7 bytes are left".into())));
-        assert!(!publisher.publish_disk_space(Some(&"6 bytes are left".into())));
+        let publish = |shortage| publisher.publish_disk_space(ShortageSource::Monitor, shortage);
+        assert!(publish(Some("7 bytes are left")));
+        assert!(!publish(Some("6 bytes are left")));
         let unavailable = health.unavailable().unwrap();
         assert!(matches!(unavailable, StorageUnavailable::LowDiskSpace(_)));
         assert!(unavailable.to_string().contains("6 bytes"));
         assert_eq!((health.failed(), health.fault()), (None, None));
-        assert!(publisher.publish_disk_space(None));
+        assert!(publish(None));
         assert_eq!(health.unavailable(), None);
-        assert!(publisher.publish_disk_space(Some(&"5 bytes are left".into())));
+        assert!(publish(Some("5 bytes are left")));
         assert_eq!(
             publisher.publish_fault(&fault(FaultKind::Write, "full")),
             FaultEffect::FirstFault
@@ -250,5 +307,23 @@ mod tests {
             health.unavailable(),
             Some(StorageUnavailable::WriteFailed(_))
         ));
+    }
+
+    #[test]
+    fn low_disk_space_lasts_until_neither_source_reports_it() {
+        use ShortageSource::{Monitor, Writer};
+        for (first, second) in [(Monitor, Writer), (Writer, Monitor)] {
+            let publisher = StorageHealthPublisher::default();
+            let health = publisher.health();
+            assert!(publisher.publish_disk_space(first, Some(&"first".into())));
+            assert!(!publisher.publish_disk_space(second, Some(&"second".into())));
+            assert!(!publisher.publish_disk_space(first, None));
+            assert_eq!(
+                health.unavailable(),
+                Some(StorageUnavailable::LowDiskSpace("second".into()))
+            );
+            assert!(publisher.publish_disk_space(second, None));
+            assert_eq!(health.unavailable(), None);
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     error::{FaultKind, StorageFault},
     protocol::storage::{DiskSpaceChanged, FirstFault},
     runtime::mailbox::Recipient,
-    state::storage_health::{FaultEffect, StorageHealth, StorageHealthPublisher},
+    state::storage_health::{FaultEffect, ShortageSource, StorageHealth, StorageHealthPublisher},
 };
 use ledger_store::StoreError;
 use std::sync::Arc;
@@ -77,11 +77,12 @@ impl HealthReporter {
         }
     }
 
-    /// Publishes whether disk space is low. Notifies the storage actor if that changes the health.
+    /// Publishes whether disk space is low according to `source`. Notifies the storage actor if that
+    /// changes the health.
     ///
     /// `shortage` describes the shortage. It is `None` if disk space suffices.
-    pub(crate) fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
-        if self.publisher.publish_disk_space(shortage) {
+    pub(crate) fn report_disk_space(&self, source: ShortageSource, shortage: Option<&Arc<str>>) {
+        if self.publisher.publish_disk_space(source, shortage) {
             self.disk_space.send(DiskSpaceChanged);
         }
     }

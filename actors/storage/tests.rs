@@ -9,6 +9,7 @@ use crate::{
         committed::IndexedBlock,
         head::HeadPublisher,
         prune_horizon::{Horizon, PruneHorizonPublisher},
+        storage_health::ShortageSource,
     },
     storage::meter::CommitMeter,
     testing::{block, wallet::development},
@@ -174,7 +175,7 @@ fn notifies_the_other_actors_of_each_change_of_the_disk_space() {
     let reporter = reporter_to(storage, &parts);
     let shortage: Arc<str> = "7 bytes are left".into();
     for is_low in [true, true, false, false] {
-        reporter.report_disk_space(is_low.then_some(&shortage));
+        reporter.report_disk_space(ShortageSource::Monitor, is_low.then_some(&shortage));
     }
     let expected = [true, false].map(|is_paused| {
         ["mempool", "sequencer", "pruner"].map(|actor| format!("{actor} {is_paused}"))
@@ -188,8 +189,8 @@ fn cancels_all_waits_and_pauses_once_after_the_first_fault() {
     let reporter = reporter_to(storage, &parts);
     reporter.report(&fault(FaultKind::Write));
     reporter.report(&fault(FaultKind::Read));
-    reporter.report_disk_space(Some(&"7 bytes are left".into()));
-    reporter.report_disk_space(None);
+    reporter.report_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
+    reporter.report_disk_space(ShortageSource::Monitor, None);
     let expected = ["waiters", "mempool true", "sequencer true", "pruner true"];
     assert_eq!(*sent.lock().unwrap(), expected);
 }
@@ -199,8 +200,10 @@ fn notifies_the_other_actors_of_the_newest_health() {
     let (mut storage, parts, sent) = storage_with_notifications();
     parts
         .publisher
-        .publish_disk_space(Some(&"7 bytes are left".into()));
-    parts.publisher.publish_disk_space(None);
+        .publish_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
+    parts
+        .publisher
+        .publish_disk_space(ShortageSource::Monitor, None);
     parts.publisher.publish_fault(&fault(FaultKind::Write));
     storage.handle(DiskSpaceChanged);
     assert_eq!(

@@ -7,13 +7,19 @@ use crate::{
         commit_queue::{WriteJob, WriteJobs},
         committer::BlocksDurable,
         pruner::PruneDone,
+        storage::PruneStep,
     },
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
-    state::prune_horizon::{Horizon, PruneHorizonPublisher},
+    state::{
+        committed::IndexedBlock,
+        prune_horizon::{Horizon, PruneHorizonPublisher},
+        storage_health::ShortageSource,
+    },
 };
 use crossbeam_channel::Receiver;
 use ledger_store::{Pruned, StoreError, StoreWriter};
 use std::{
+    collections::VecDeque,
     ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
@@ -37,6 +43,13 @@ const APPLY_DELAY_PER_TRANSACTION: Duration = Duration::from_micros(40);
 /// Maximum addition to [`APPLY_DELAY`] for all unapplied transactions.
 const APPLY_DELAY_TRANSACTIONS_MAX: Duration = Duration::from_millis(500);
 
+/// Time between two attempts to write blocks or a prune step that wait for disk space, unless a job
+/// arrives earlier.
+///
+/// An attempt without space costs two system calls. Submissions resume at most this long after the
+/// space is free.
+const SPACE_RETRY_INTERVAL: Duration = Duration::from_millis(250);
+
 /// The recipients of the writer's notifications, and its metrics.
 #[derive(Debug)]
 pub(crate) struct WriterPeers {
@@ -45,11 +58,24 @@ pub(crate) struct WriterPeers {
     pub(crate) meter: Arc<CommitMeter>,
 }
 
+/// Writes that the thread has taken from its queue and not completed.
+///
+/// They outlast a step of the thread only while they wait for disk space. The blocks in flight and
+/// the prune step in flight bound them.
+#[derive(Debug, Default)]
+struct PendingWrites {
+    blocks: Vec<Arc<IndexedBlock>>,
+    steps: VecDeque<PruneStep>,
+}
+
 /// The state of the writer thread.
 pub(super) struct Writer {
     writer: StoreWriter,
     horizon: PruneHorizonPublisher,
     peers: WriterPeers,
+    pending: PendingWrites,
+    /// Whether the pending writes wait for disk space.
+    is_waiting_for_space: bool,
 }
 
 impl Writer {
@@ -62,16 +88,19 @@ impl Writer {
             writer,
             horizon,
             peers,
+            pending: PendingWrites::default(),
+            is_waiting_for_space: false,
         }
     }
 
     /// Creates the thread that runs the jobs.
     ///
     /// The thread ends when all sending sides of `jobs` are dropped. Once the queue is discarded, it
-    /// runs no further job. It reports a fault of the disk
-    /// to `health` and continues, because its end would close the database to the readers. The
-    /// store rejects all writes after a failed one. Any other error is fatal: the thread reports it
-    /// to `reporter` and ends.
+    /// runs no further job. It reports a fault of the disk to `health` and continues, because its
+    /// end would close the database to the readers. The store rejects all writes after a failed
+    /// one. A write without disk space is repeated until it succeeds; the thread reports the
+    /// shortage to `health` meanwhile. Any other error is fatal: the thread reports it to `reporter`
+    /// and ends.
     pub(super) fn serve(
         mut self,
         jobs: WriteJobs,
@@ -84,9 +113,18 @@ impl Writer {
                 return ControlFlow::Continue(None);
             }
             match self.work(first, queued) {
-                Ok(pause) => ControlFlow::Continue(pause),
+                Ok(pause) => {
+                    self.end_wait_for_space(&health);
+                    ControlFlow::Continue(pause)
+                }
+                Err(StoreError::DiskFull(cause)) => {
+                    self.wait_for_space(&cause.into(), &health);
+                    ControlFlow::Continue(Some(SPACE_RETRY_INTERVAL))
+                }
                 Err(error) => match StorageFault::of(THREAD, FaultKind::Write, &error) {
                     Some(fault) => {
+                        // No write succeeds any more.
+                        self.pending = PendingWrites::default();
                         health.report(&fault);
                         ControlFlow::Continue(None)
                     }
@@ -99,64 +137,81 @@ impl Writer {
         })
     }
 
-    /// Runs `first` and all queued jobs. If `first` is `None`, the writer is idle and applies durable
-    /// blocks.
+    /// Reports that the pending writes wait for disk space, with the cause.
+    fn wait_for_space(&mut self, cause: &Arc<str>, health: &HealthReporter) {
+        health.report_disk_space(ShortageSource::Writer, Some(cause));
+        if !std::mem::replace(&mut self.is_waiting_for_space, true) {
+            tracing::error!(
+                %cause,
+                blocks = self.pending.blocks.len(),
+                "no disk space for the next write: submissions are rejected, and the write is \
+                 repeated until space is free"
+            );
+        }
+    }
+
+    /// Reports that no write waits for disk space, if one did.
+    fn end_wait_for_space(&mut self, health: &HealthReporter) {
+        if std::mem::take(&mut self.is_waiting_for_space) {
+            health.report_disk_space(ShortageSource::Writer, None);
+            tracing::info!("disk space was free for the waiting write: submissions are accepted");
+        }
+    }
+
+    /// Runs the pending writes, `first` and all queued jobs. If `first` is `None`, the writer is idle
+    /// and applies durable blocks.
     ///
-    /// Returns the idle time
-    /// after which the caller must call again, or `None` if no transaction is unapplied.
+    /// Returns the idle time after which the caller must call again, or `None` if no transaction is
+    /// unapplied.
     ///
     /// # Errors
     ///
-    /// Returns the error of the store if it cannot append, prune, or apply.
+    /// Returns [`StoreError::DiskFull`] if a write waits for disk space; the caller must call again
+    /// to repeat it. Returns any other error of the store if it cannot append, prune, or apply.
     fn work(
         &mut self,
         first: Option<WriteJob>,
         queued: &Receiver<WriteJob>,
     ) -> Result<Option<Duration>, StoreError> {
         let is_idle = first.is_none();
-        self.run_jobs(first.into_iter().chain(queued.try_iter()))?;
+        self.take_jobs(first.into_iter().chain(queued.try_iter()));
+        let written = self.write_pending();
+        if let Err(error) = &written
+            && !matches!(error, StoreError::DiskFull(_))
+        {
+            return written.map(|()| None);
+        }
+        // Readers need no disk space: an apply changes pages in memory.
         if is_idle {
             self.writer.apply()?;
         }
+        written?;
         let unapplied = self.writer.unapplied_transactions();
         Ok((unapplied > 0).then(|| apply_delay(unapplied)))
     }
 
-    /// Appends the blocks of all jobs as one group, then prunes.
+    /// Adds the writes of all jobs to the pending ones.
+    fn take_jobs(&mut self, jobs: impl Iterator<Item = WriteJob>) {
+        for job in jobs {
+            match job {
+                WriteJob::Block(block) => self.pending.blocks.push(block),
+                WriteJob::PruneStep(step) => self.pending.steps.push_back(step),
+            }
+        }
+    }
+
+    /// Appends the pending blocks as one group, then runs the pending prune steps.
     ///
     /// Blocks that arrive during the append form the next group.
     ///
     /// # Errors
     ///
-    /// Returns the error of the store if it cannot append or prune. It skips the jobs after the one
-    /// that fails.
-    fn run_jobs(&mut self, jobs: impl Iterator<Item = WriteJob>) -> Result<(), StoreError> {
-        let mut executed = Vec::new();
-        let mut steps = Vec::new();
-        for job in jobs {
-            match job {
-                WriteJob::Block(block) => executed.push(block),
-                WriteJob::PruneStep(step) => steps.push(step),
-            }
-        }
-        if !executed.is_empty() {
-            let blocks: Vec<_> = executed
-                .iter()
-                .map(|indexed| Arc::clone(indexed.block()))
-                .collect();
-            let start = Instant::now();
-            let WriterPeers {
-                committer, meter, ..
-            } = &self.peers;
-            self.writer.append(&blocks, |wal_blocks| {
-                meter.committed(&blocks, start.elapsed());
-                committer.send(BlocksDurable {
-                    blocks: executed,
-                    wal_blocks,
-                });
-            })?;
-        }
-        for step in steps {
+    /// Returns [`StoreError::DiskFull`] if the disk has no space for the next write. This write and
+    /// the ones after it stay pending. Returns any other error of the store if it cannot append or
+    /// prune.
+    fn write_pending(&mut self) -> Result<(), StoreError> {
+        self.append_pending()?;
+        while let Some(step) = self.pending.steps.front() {
             let raise_horizon = |pruned: &Pruned| {
                 self.horizon.raise(Horizon {
                     version: pruned.oldest_version,
@@ -167,10 +222,39 @@ impl Writer {
             let pruned =
                 self.writer
                     .prune_with(step.below_version, step.versions_max, raise_horizon)?;
+            self.pending.steps.pop_front();
             self.peers.meter.pruned(start.elapsed());
             self.peers.pruner.send(PruneDone(pruned));
         }
         Ok(())
+    }
+
+    /// Appends the pending blocks as one group. As soon as they are durable, they are no longer
+    /// pending, and the committer is notified.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the store if it cannot append.
+    fn append_pending(&mut self) -> Result<(), StoreError> {
+        let executed = &mut self.pending.blocks;
+        if executed.is_empty() {
+            return Ok(());
+        }
+        let blocks: Vec<_> = executed
+            .iter()
+            .map(|indexed| Arc::clone(indexed.block()))
+            .collect();
+        let start = Instant::now();
+        let WriterPeers {
+            committer, meter, ..
+        } = &self.peers;
+        self.writer.append(&blocks, |wal_blocks| {
+            meter.committed(&blocks, start.elapsed());
+            committer.send(BlocksDurable {
+                blocks: std::mem::take(executed),
+                wal_blocks,
+            });
+        })
     }
 }
 

@@ -113,7 +113,6 @@ async fn failed_write_ends_only_writing() {
     for fault in [
         Fault::Gone { after: 0 },
         Fault::Gone { after: 5 },
-        Fault::Full { more_bytes: 0 },
         Fault::Write { after: 0 },
         Fault::Write { after: 3 },
         Fault::Sync { after: 0, keeps: 0 },
@@ -230,6 +229,52 @@ async fn failed_write_ends_only_writing() {
         }
         node.stop().await.unwrap();
     }
+}
+
+#[actix::test]
+async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
+    let mut fixture = FailingDiskNode::new().await;
+    let first = fixture.transfer().await.unwrap();
+    fixture.committed_version(first).await;
+    fixture.disk.inject(Fault::FullWrites { count: usize::MAX });
+    let waiting = fixture.transfer().await.unwrap();
+    let handle = fixture.handle();
+    while handle.storage_unavailable().is_none() {
+        tokio::task::yield_now().await;
+    }
+    // The monitor reports sufficient space, which does not end the shortage of the writer.
+    handle.report_disk_space(None);
+    let rejected = fixture.transfer().await.unwrap_err();
+    assert!(
+        matches!(
+            rejected,
+            SubmitError::Node(NodeError::StorageUnavailable(
+                StorageUnavailable::LowDiskSpace(_)
+            ))
+        ),
+        "{rejected:?}"
+    );
+    // The wallet has counted the rejected transfer.
+    fixture.payer.sequence_number -= 1;
+    let (_, status) = handle.transaction_by_hash(waiting).await.unwrap();
+    assert!(
+        matches!(status, TransactionStatus::Pending(_)),
+        "{status:?}"
+    );
+    fixture.disk.free_space();
+    fixture.committed_version(waiting).await;
+    while handle.storage_unavailable().is_some() {
+        tokio::task::yield_now().await;
+    }
+    let last = fixture.transfer().await.unwrap();
+    fixture.committed_version(last).await;
+    drop(handle);
+    fixture.node.stop().await.unwrap();
+    let (_, node) = start(&Disk::new(fixture.disk.synced()), fixture.directory.path()).await;
+    for hash in [first, waiting, last] {
+        check_committed(&node, hash, Fault::Reads { after: 0 }).await;
+    }
+    node.stop().await.unwrap();
 }
 
 #[actix::test]

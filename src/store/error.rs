@@ -80,6 +80,10 @@ pub enum StoreError {
     /// The database failed, usually because the disk is full or failing.
     #[error("the database failed: {0}; check the disk, then restart")]
     Database(Arc<redb::Error>),
+    /// The disk or a quota has no space for a record of the write-ahead log. Nothing was written,
+    /// and the caller can repeat the write once space is free.
+    #[error("no disk space for the next blocks: {0}")]
+    DiskFull(String),
     /// An earlier write failed, so the writer accepts no more.
     #[error("an earlier write failed, and writes are disabled until a restart: {0}")]
     Poisoned(String),

@@ -93,4 +93,6 @@ pub use wal::{
     WAL_BYTES_MAX,
     block::{WalBlock, WalTransaction},
 };
-pub use write::{applier::StoreApplier, prune::Pruned, writer::StoreWriter};
+pub use write::{
+    applier::StoreApplier, disk_space::write_space_bytes, prune::Pruned, writer::StoreWriter,
+};

@@ -23,10 +23,18 @@ pub enum Fault {
         /// Number of writes and syncs that still succeed.
         after: usize,
     },
-    /// The disk is full.
+    /// The disk is full. A write takes the space that is left before it fails.
     Full {
         /// Number of bytes by which files can still grow.
         more_bytes: usize,
+        /// Number of failures after which the disk has free space again.
+        failures_max: usize,
+    },
+    /// Writes take half of their bytes and fail because the disk is full, as writes into a hole of a
+    /// file do.
+    FullWrites {
+        /// Number of writes that fail.
+        count: usize,
     },
     /// One write fails.
     Write {
@@ -121,6 +129,10 @@ struct State {
     traffic: Traffic,
     gone_from: Option<usize>,
     length_max: Option<usize>,
+    /// Number of failures until the disk is no longer full.
+    full_failures_left: usize,
+    /// Number of the next writes that find the disk full.
+    full_writes: usize,
     failing_write: Option<usize>,
     failing_sync: Option<FailingSync>,
     failing_read: Option<usize>,
@@ -191,7 +203,14 @@ impl Disk {
     pub fn inject(&self, fault: Fault) {
         self.with(|state| match fault {
             Fault::Gone { after } => state.gone_from = Some(state.operations + after),
-            Fault::Full { more_bytes } => state.length_max = Some(state.length() + more_bytes),
+            Fault::Full {
+                more_bytes,
+                failures_max,
+            } => {
+                state.length_max = Some(state.length() + more_bytes);
+                state.full_failures_left = failures_max;
+            }
+            Fault::FullWrites { count } => state.full_writes = count,
             Fault::Write { after } => state.failing_write = Some(state.writes + after),
             Fault::Sync { after, keeps } => {
                 let after = state.syncs + after;
@@ -200,6 +219,11 @@ impl Disk {
             Fault::Read { after } => state.failing_read = Some(state.reads + after),
             Fault::Reads { after } => state.unreadable_from = Some(state.reads + after),
         });
+    }
+
+    /// Ends [`Fault::Full`] and [`Fault::FullWrites`]: the disk has free space again.
+    pub fn free_space(&self) {
+        self.with(|state| (state.length_max, state.full_writes) = (None, 0));
     }
 
     /// Sets the function that every sync calls before it takes effect.
@@ -238,7 +262,7 @@ impl Disk {
 
     fn change(&self, index: usize, change: Change) -> io::Result<()> {
         self.with(|state| {
-            state.begin_write(index, &change)?;
+            let (change, result) = state.begin_write(index, change)?;
             if let Change::Write { data, .. } = &change {
                 state.traffic.written_pages += data.len().div_ceil(PAGE_BYTES) as u64;
                 state.traffic.written_bytes += data.len() as u64;
@@ -246,7 +270,7 @@ impl Disk {
             let file = &mut state.files[index];
             change.apply(&mut file.written);
             file.unsynced.push(change);
-            Ok(())
+            result
         })
     }
 
@@ -298,7 +322,16 @@ impl State {
         Ok(())
     }
 
-    fn begin_write(&mut self, index: usize, change: &Change) -> io::Result<()> {
+    /// Returns the part of a change that takes effect, and the result of the change.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of an injected fault. The change then has no effect.
+    fn begin_write(
+        &mut self,
+        index: usize,
+        change: Change,
+    ) -> io::Result<(Change, io::Result<()>)> {
         self.begin_operation()?;
         self.writes += 1;
         if self
@@ -308,19 +341,33 @@ impl State {
         {
             return Err(self.fail(ErrorKind::Other, "the disk failed to write"));
         }
-        let length = match change {
-            Change::Write { offset, data } => offset + data.len(),
-            Change::SetLength(length) => *length,
+        let end = change.end();
+        let more = end.saturating_sub(self.files[index].written.length());
+        let space = self
+            .length_max
+            .map_or(usize::MAX, |max| max.saturating_sub(self.length()));
+        let missing = match &change {
+            Change::Write { data, .. } if self.full_writes > 0 => {
+                self.full_writes -= 1;
+                data.len().div_ceil(2)
+            }
+            _ => more.saturating_sub(space),
         };
-        let more = length.saturating_sub(self.files[index].written.length());
-        if more > 0
-            && self
-                .length_max
-                .is_some_and(|max| self.length() + more > max)
-        {
-            return Err(self.fail(ErrorKind::StorageFull, "the disk is full"));
+        if missing == 0 {
+            return Ok((change, Ok(())));
         }
-        Ok(())
+        let error = self.fail(ErrorKind::StorageFull, "the disk is full");
+        self.full_failures_left = self.full_failures_left.saturating_sub(1);
+        if self.full_failures_left == 0 {
+            self.length_max = None;
+        }
+        match change {
+            Change::Write { offset, mut data } => {
+                data.truncate(data.len().saturating_sub(missing));
+                Ok((Change::Write { offset, data }, Err(error)))
+            }
+            Change::SetLength(_) => Err(error),
+        }
     }
 
     fn sync(&mut self, index: usize) -> io::Result<()> {

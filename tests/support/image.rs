@@ -123,6 +123,14 @@ pub(crate) enum Change {
 }
 
 impl Change {
+    /// Returns the offset of the first byte after the change, in bytes.
+    pub(crate) fn end(&self) -> usize {
+        match self {
+            Self::Write { offset, data } => offset + data.len(),
+            Self::SetLength(length) => *length,
+        }
+    }
+
     pub(crate) fn apply(&self, content: &mut FileContent) {
         match self {
             Self::Write { offset, data } => content.write(*offset, data),

@@ -288,11 +288,11 @@ settings! {
          second per GB. Damage in a larger ledger causes errors, a crash or wrong results when it \
          is read. 0 means never.";
     "storage.min_free_bytes" => storage.min_free_bytes, Integer(0..=MAX), "bytes",
-        "Disk space that is kept free on the disk of the ledger, at most a tenth of that disk; \
-         the space to save the mempool is added. With less, submissions get 503 and no block \
-         begins until space is freed. Blocks in flight still write about four times their signed \
-         bytes; if that is more, as much is kept free. Free pages inside the file of the ledger \
-         do not count. 0 turns this off: then a write may fail, which takes a restart.";
+        "Disk space that is kept free on the disk of the ledger, at most a tenth of that disk, \
+         and at least what the next writes may take, about 16 MB on an idle node; the space to \
+         save the mempool is added. With less, submissions get 503 and no block begins until \
+         space is freed. Free pages inside the file of the ledger do not count. 0 turns this off: \
+         then blocks that find no space wait for it, and a stop may have none for the mempool.";
 
     "pruner.enabled" => node.pruner.enabled, Boolean, "",
         "Whether versions older than the window are removed.";

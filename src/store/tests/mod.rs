@@ -3,6 +3,7 @@
 mod cost;
 mod crash;
 mod damage;
+mod disk_space;
 mod kit;
 mod model;
 mod recovery;

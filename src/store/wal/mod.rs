@@ -18,7 +18,8 @@ mod tests;
 
 use crate::{StoreError, SyncTimer, tables::digest::LogKey};
 use reader::WalReader;
-use record::{HEADER_BYTES, Header, PAGE_BYTES};
+pub(crate) use record::PAGE_BYTES;
+use record::{HEADER_BYTES, Header};
 use redb::{StorageBackend, StorageError};
 use std::{io, sync::Arc};
 
@@ -33,7 +34,7 @@ pub const WAL_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// 32 MB that takes a tenth of a second or more. With this size it takes less time than a block
 /// takes through the node. With a much smaller size, the fixed cost of a checkpoint (some ms)
 /// dominates.
-const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
+pub(crate) const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Number of unapplied blocks from which the next group forces an apply.
 ///
@@ -49,7 +50,7 @@ const UNAPPLIED_BYTES_MAX: u64 = 512 * 1024;
 /// Number of bytes by which the file grows, filled with zeros.
 ///
 /// A sync writes no metadata while records overwrite existing bytes.
-const GROWTH_BYTES: u64 = 256 * 1024;
+pub(crate) const GROWTH_BYTES: u64 = 256 * 1024;
 
 /// Maximum size of the buffer that the log retains for the next record, in bytes.
 const BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -147,6 +148,15 @@ impl Wal {
         self.end
     }
 
+    /// Returns the number of bytes by which a record of `record_bytes` makes the file longer at most.
+    pub(crate) fn growth(&self, record_bytes: u64) -> u64 {
+        let end = self.end.saturating_add(record_bytes);
+        match end > self.length {
+            true => (end - self.length).saturating_add(GROWTH_BYTES),
+            false => 0,
+        }
+    }
+
     /// Returns a reader of the records of this generation.
     ///
     /// # Errors
@@ -169,8 +179,10 @@ impl Wal {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Database`] if the disk fails; the content of the log after its last
-    /// record is then unknown. Returns the error of `write_content` without writing anything.
+    /// Returns [`StoreError::DiskFull`] if the disk or a quota has no space for the record. The log
+    /// then ends at the record before, and the caller can append again once space is free. Returns
+    /// [`StoreError::Database`] if the disk fails in another way; the content of the log after its
+    /// last record is then unknown. Returns the error of `write_content` without writing anything.
     pub(crate) fn append<T>(
         &mut self,
         bytes_max: u64,
@@ -184,9 +196,9 @@ impl Wal {
         };
         let record_bytes = buffer.len() as u64;
         self.grow_ahead(&mut buffer, bytes_max);
-        self.file
-            .write(self.end, &buffer)
-            .map_err(|error| failed("writing", &error))?;
+        if let Err(error) = self.file.write(self.end, &buffer) {
+            return Err(self.undo_write(&error));
+        }
         self.sync_timer
             .time(|| self.file.sync_data())
             .map_err(|error| failed("syncing", &error))?;
@@ -198,6 +210,44 @@ impl Wal {
             self.newest = Arc::clone(&record);
         }
         Ok(Some((record, written)))
+    }
+
+    /// Undoes a write that failed because the disk or a quota was full, and returns the error of the
+    /// append.
+    ///
+    /// The record may be partly written, or complete except for the zeros after it. Recovery must
+    /// not find it: its blocks are not acknowledged, and a stop may give them up. No sync follows,
+    /// because a power failure before the next sync leaves what a torn write leaves.
+    fn undo_write(&mut self, error: &io::Error) -> StoreError {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        if !matches!(error.kind(), StorageFull | QuotaExceeded) {
+            return failed("writing", error);
+        }
+        match self.cut_back() {
+            Ok(()) => StoreError::DiskFull(format!("writing the write-ahead log: {error}")),
+            Err(undo_error) => failed("cutting back", &undo_error),
+        }
+    }
+
+    /// Restores the state in which the log ends at [`Self::end`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the disk. The content of the log after its last record is then unknown.
+    fn cut_back(&mut self) -> io::Result<()> {
+        if self.file.len()? > self.length {
+            self.file.set_len(self.length)?;
+        }
+        let first_page = [0; PAGE_BYTES as usize];
+        let overwritten = self.length.saturating_sub(self.end).min(PAGE_BYTES) as usize;
+        let result = self.file.write(self.end, &first_page[..overwritten]);
+        // Overwriting takes space if the file has a hole there, or if the file system copies on
+        // write. A shorter file never does.
+        if result.is_err() {
+            self.file.set_len(self.end)?;
+            self.length = self.end;
+        }
+        Ok(())
     }
 
     /// Encodes the next record, or returns `None` if it takes more than `capacity` bytes.

@@ -19,7 +19,7 @@
 use crate::tables::digest::{DIGEST_BYTES, Digest, LogKey};
 
 /// Alignment of records, in bytes: a unit that the disk writes without reading.
-pub(super) const PAGE_BYTES: u64 = 4096;
+pub(crate) const PAGE_BYTES: u64 = 4096;
 /// First bytes of every record.
 const MAGIC: [u8; 8] = *b"blocklog";
 /// Offset of the digest of the header.

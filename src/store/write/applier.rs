@@ -157,6 +157,7 @@ impl StoreApplier {
 
     /// Poisons the store if `result` is an error: later writes return [`StoreError::Poisoned`].
     ///
+    /// [`StoreError::DiskFull`] has no effect, because the files are as before the write.
     /// Readers that wait for a newer view then receive the same error.
     ///
     /// # Errors
@@ -166,7 +167,9 @@ impl StoreApplier {
         &self,
         result: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        if let Err(error) = &result {
+        if let Err(error) = &result
+            && !matches!(error, StoreError::DiskFull(_))
+        {
             self.0.poison_cause.get_or_init(|| error.to_string());
             self.0.latest_view.end(error.clone());
         }

@@ -3,6 +3,7 @@
 pub(crate) mod applier;
 pub(crate) mod commit;
 pub(crate) mod database;
+pub(crate) mod disk_space;
 pub(crate) mod open;
 pub(crate) mod prune;
 pub(crate) mod pruned_state;

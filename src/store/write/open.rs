@@ -1,6 +1,8 @@
 //! Opening of a writer: format check, first view, and recovery.
 
-use super::{applier::StoreApplier, database::DatabaseWriter, writer::StoreWriter};
+use super::{
+    applier::StoreApplier, database::DatabaseWriter, disk_space::LedgerDisk, writer::StoreWriter,
+};
 use crate::{
     StoreError,
     directory::{
@@ -73,6 +75,10 @@ pub(crate) fn open_writer(
         .check()
         .map_err(|error| unusable(directory, error))?;
     let (digest_key, log_state) = (identity.digest_key, identity.log_state);
+    let disk = match &location {
+        StoreLocation::Directory(directory, _) => Some(LedgerDisk::new(directory)),
+        StoreLocation::Backend(_) => None,
+    };
     let (file, lock) = location.open_log(log_state.is_open)?;
     let wal = Wal::new(
         file,
@@ -100,6 +106,7 @@ pub(crate) fn open_writer(
     };
     let applier = StoreApplier::new(database, lock);
     let mut writer = StoreWriter::new(applier, wal, log_state.is_open);
+    writer.disk = disk;
     if log_state.is_open {
         writer
             .recover(directory)

@@ -8,7 +8,8 @@ use super::{
     CommitKind,
     commit::{IndexUpdate, compaction_context},
     database::DatabaseWriter,
-    pruned_state::{PrunedStateBatch, end_within},
+    disk_space::pruned_content_bytes,
+    pruned_state::{PrunedStateBatch, StepWrites, end_within},
     writer::StoreWriter,
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     },
     read::view::ReadView,
     tables::schema::{BLOCKS, EVENTS, PersistedHead, RUNS, TRANSACTIONS, WRITES},
-    wal::entry,
+    wal::{PAGE_BYTES, entry},
 };
 use redb::WriteTransaction;
 use std::sync::Arc;
@@ -42,6 +43,14 @@ struct BlockStart {
     height: u64,
 }
 
+/// The end of a step of pruning.
+struct StepEnd {
+    /// The oldest block after the step.
+    start: BlockStart,
+    /// Maximum size of the writes that the step moves, in bytes.
+    write_bytes: usize,
+}
+
 impl StoreWriter {
     /// Prunes some of the blocks below `below_version`.
     ///
@@ -51,8 +60,10 @@ impl StoreWriter {
     /// # Errors
     ///
     /// Returns [`StoreError::Empty`] before genesis, and [`StoreError::Poisoned`] if an earlier
-    /// write failed. Returns [`StoreError::Database`] if the database fails, and
-    /// [`StoreError::Inconsistent`] if a row is missing or damaged; both poison the writer.
+    /// write failed. Returns [`StoreError::DiskFull`] if the disk has no space for the step; the step
+    /// is not begun then, and can be repeated. Returns [`StoreError::Database`] if the database
+    /// fails, and [`StoreError::Inconsistent`] if a row is missing or damaged; both poison the
+    /// writer.
     pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
         self.prune_with(below_version, versions_max, |_| ())
     }
@@ -88,7 +99,8 @@ impl StoreWriter {
     ) -> Result<Pruned, StoreError> {
         let target = block_start(view, below_version)?;
         let bytes_max = self.applier.database()?.compaction.config.prune_bytes_max;
-        let start = next_start(view, target.version, versions_max, bytes_max)?;
+        let StepEnd { start, write_bytes } =
+            next_start(view, target.version, versions_max, bytes_max)?;
         let pruned = Pruned {
             oldest_version: start.version,
             oldest_block_height: start.height,
@@ -97,6 +109,8 @@ impl StoreWriter {
         if start.version <= view.head.oldest_version {
             return Ok(pruned);
         }
+        let content_bytes = pruned_content_bytes(write_bytes);
+        self.check_space(content_bytes, PAGE_BYTES)?;
         let record = self.append_record(view.head.tip.height, |out| {
             entry::write_prune(start.version, out)
         })?;
@@ -105,6 +119,7 @@ impl StoreWriter {
             Some(_) => CommitKind::Apply,
             None => CommitKind::Checkpoint(state),
         };
+        self.pruned_bytes = self.pruned_bytes.saturating_add(content_bytes);
         let mut database = self.applier.database()?;
         let view = database.prune_to(view, start, kind)?;
         database.disk_status.check()?;
@@ -226,7 +241,7 @@ fn block_start(view: &ReadView, version: u64) -> Result<BlockStart, StoreError> 
     }
 }
 
-/// Returns the oldest block after a step towards the version `target`.
+/// Returns the end of a step towards the version `target`.
 ///
 /// The step prunes about `versions_max` versions with at most `bytes_max` bytes of writes, and at
 /// least one block.
@@ -235,16 +250,23 @@ fn next_start(
     target: u64,
     versions_max: u64,
     bytes_max: usize,
-) -> Result<BlockStart, StoreError> {
+) -> Result<StepEnd, StoreError> {
     let head = &view.head;
     let end = head.oldest_version.saturating_add(versions_max).min(target);
-    let end = end_within(&view.tables.writes, head.oldest_version..end, bytes_max)?;
+    let StepWrites { end, write_bytes } =
+        end_within(&view.tables.writes, head.oldest_version..end, bytes_max)?;
     let start = block_start(view, end)?;
     if start.version > head.oldest_version || target <= head.oldest_version {
-        return Ok(start);
+        return Ok(StepEnd { start, write_bytes });
     }
     match view.block(head.oldest_block_height)? {
-        Some(block) => block_start(view, block.last_version.saturating_add(1).min(target)),
+        Some(block) => {
+            let end = block.last_version.saturating_add(1).min(target);
+            let versions = head.oldest_version..end;
+            let write_bytes = end_within(&view.tables.writes, versions, usize::MAX)?.write_bytes;
+            let start = block_start(view, end)?;
+            Ok(StepEnd { start, write_bytes })
+        }
         None => Err(StoreError::Inconsistent(format!(
             "block {} is missing",
             head.oldest_block_height

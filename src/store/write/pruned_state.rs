@@ -124,8 +124,16 @@ impl PrunedStateBatch {
     }
 }
 
+/// Versions whose writes a step of pruning moves.
+pub(super) struct StepWrites {
+    /// The first version after them.
+    pub(super) end: u64,
+    /// Size of the writes, in bytes.
+    pub(super) write_bytes: usize,
+}
+
 /// Returns the first of `versions` whose writes bring the sum of their sizes above `bytes_max`, or
-/// the end of `versions`.
+/// the end of `versions`, with the sum before it.
 ///
 /// # Errors
 ///
@@ -134,14 +142,17 @@ pub(super) fn end_within(
     writes: &PositionTable,
     versions: Range<u64>,
     bytes_max: usize,
-) -> Result<u64, StoreError> {
-    let mut bytes = 0;
+) -> Result<StepWrites, StoreError> {
+    let mut write_bytes = 0;
     for row in writes.range((versions.start, 0)..(versions.end, 0))? {
         let (position, row) = row?;
-        bytes += row.value().len();
-        if bytes > bytes_max {
-            return Ok(position.value().0);
+        let row_bytes = row.value().len();
+        if write_bytes + row_bytes > bytes_max {
+            let end = position.value().0;
+            return Ok(StepWrites { end, write_bytes });
         }
+        write_bytes += row_bytes;
     }
-    Ok(versions.end)
+    let end = versions.end;
+    Ok(StepWrites { end, write_bytes })
 }

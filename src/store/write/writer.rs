@@ -10,6 +10,7 @@
 use super::{
     CommitKind,
     applier::StoreApplier,
+    disk_space::{LedgerDisk, content_bytes},
     validate::{check_consistent, check_follows},
 };
 use crate::{
@@ -35,6 +36,10 @@ pub struct StoreWriter {
     /// The newest block that this writer made durable, or `None` if the latest view includes all
     /// blocks.
     newest: Option<Arc<ExecutedBlock>>,
+    /// The disk of the data directory, or `None` for a store that is not in a directory.
+    pub(super) disk: Option<LedgerDisk>,
+    /// Content of prune steps since the last checkpoint, in bytes.
+    pub(crate) pruned_bytes: u64,
 }
 
 impl StoreWriter {
@@ -46,6 +51,8 @@ impl StoreWriter {
             wal_config: WalConfig::default(),
             is_wal_active,
             newest: None,
+            disk: None,
+            pruned_bytes: 0,
         }
     }
 
@@ -72,6 +79,7 @@ impl StoreWriter {
     /// * [`StoreError::Inconsistent`] if the parts of a block contradict each other.
     /// * [`StoreError::Empty`] if the store has no genesis.
     /// * [`StoreError::Poisoned`] if an earlier write failed.
+    /// * [`StoreError::DiskFull`] if the disk has no space for the group.
     ///
     /// Any other failure, usually [`StoreError::Database`], poisons the writer. After a restart,
     /// either all blocks of the group are present or none.
@@ -93,9 +101,11 @@ impl StoreWriter {
     /// # Errors
     ///
     /// Returns [`StoreError::Gap`], [`StoreError::Inconsistent`], [`StoreError::Empty`], or
-    /// [`StoreError::Poisoned`] as [`Self::commit`] does, without writing anything. Any other
-    /// failure poisons the writer. If `on_durable` was called before it, the blocks are durable,
-    /// and new snapshots include them unless the disk cannot be read.
+    /// [`StoreError::Poisoned`] as [`Self::commit`] does, without writing anything. Returns
+    /// [`StoreError::DiskFull`] if the disk has no space for the group: nothing is written then, and
+    /// the same call succeeds once space is free. Any other failure poisons the writer. If
+    /// `on_durable` was called before it, the blocks are durable, and new snapshots include them
+    /// unless the disk cannot be read.
     pub fn append(
         &mut self,
         blocks: &[Arc<ExecutedBlock>],
@@ -113,6 +123,8 @@ impl StoreWriter {
             check_consistent(block)?;
         }
         let height = tip.height;
+        let content_bytes = content_bytes(blocks);
+        self.check_space(content_bytes, content_bytes)?;
         self.poison_on_error(|writer| writer.append_checked(blocks, height, on_durable))
     }
 
@@ -151,6 +163,7 @@ impl StoreWriter {
                 self.newest = blocks.last().cloned();
                 on_durable(Vec::new());
             }
+            Err(error @ StoreError::DiskFull(_)) => return Err(error),
             Err(error) => {
                 // Snapshots must include durable blocks even if nothing can be written any more.
                 // The error of the log takes precedence over one of this attempt.
@@ -188,6 +201,7 @@ impl StoreWriter {
     pub(super) fn restart_log(&mut self, state: LogState) {
         self.wal.restart(state.generation);
         self.is_wal_active = state.is_open;
+        self.pruned_bytes = 0;
     }
 
     /// Appends a record to the write-ahead log and syncs it.
@@ -198,7 +212,8 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Database`] if the disk fails, or the error of `write_content`.
+    /// Returns [`StoreError::DiskFull`] if the disk has no space for the record,
+    /// [`StoreError::Database`] if it fails in another way, or the error of `write_content`.
     pub(super) fn append_record<T>(
         &mut self,
         height: u64,
@@ -246,7 +261,7 @@ impl StoreWriter {
         })
     }
 
-    /// Runs a write, and poisons the store if it fails.
+    /// Runs a write, and poisons the store if it fails, except with [`StoreError::DiskFull`].
     ///
     /// # Errors
     ///

@@ -210,7 +210,7 @@ fn move_to(node: &TestNode, bytes: u64) -> Option<Tmpfs> {
 }
 
 /// Fills a disk except for `left_bytes`.
-fn fill(directory: &Path, left_bytes: usize) {
+pub(super) fn fill(directory: &Path, left_bytes: usize) {
     const CHUNK_BYTES: usize = 64 << 10;
     let mut filler = File::create(directory.join("filler")).unwrap();
     while filler.write_all(&[1; CHUNK_BYTES]).is_ok() {}
@@ -222,22 +222,43 @@ fn fill(directory: &Path, left_bytes: usize) {
 }
 
 #[tokio::test]
-async fn serves_reads_on_a_full_disk() {
+async fn resumes_without_a_restart_after_the_disk_was_full() {
     let mut node = TestNode::start(&[]);
     let mut payer = Payer::new(&node).await;
     node.stop("TERM");
     let Some(tmpfs) = move_to(&node, TMPFS_BYTES) else {
         return;
     };
-    // There is no reserve, so that the write itself fails.
-    let node = node.restart_with(&["storage.min_free_bytes=0"]);
+    // There is no reserve, so that the writer itself finds the shortage.
+    let mut node = node.restart_with(&["storage.min_free_bytes=0", "wait.timeout_ms=300"]);
+    let (hash, _) = payer.submit(&node).await;
+    node.try_wait(&hash).await.unwrap();
     fill(&tmpfs.0, 64 << 10);
-    let (pending, wait) = payer.until_full(&node).await;
-    let cause = "No space left on device";
-    check_rejected(&wait, cause);
-    check_reads_only(&node, &mut payer, cause).await;
-    let filler = tmpfs.0.join("filler");
-    check_stop_and_restart(node, &payer, pending, || fs::remove_file(filler).unwrap()).await;
+    let (pending, response) = payer.submit(&node).await;
+    assert_eq!(response.status, 202, "{}", response.text);
+    until("the writer to find the shortage", || async {
+        (node.get("/v1/-/healthy").await.status == 503).then_some(())
+    })
+    .await;
+    let path = format!("/v1/transactions/wait_by_hash/{pending}");
+    let wait = node.get(&path).await;
+    assert_eq!(wait.json["type"], "pending_transaction", "{}", wait.text);
+    check_reads_only(
+        &node,
+        &mut payer,
+        "the next write with its checkpoint may take",
+    )
+    .await;
+    fs::remove_file(tmpfs.0.join("filler")).unwrap();
+    until("the node to continue", || async {
+        (node.get("/v1/-/healthy").await.status == 200).then_some(())
+    })
+    .await;
+    assert_eq!(node.try_wait(&pending).await.unwrap()["success"], true);
+    let (hash, response) = payer.submit(&node).await;
+    assert_eq!(response.status, 202, "{}", response.text);
+    node.try_wait(&hash).await.unwrap();
+    assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! Tests that need the right to mount print that it is missing, and fail if `CI` is set.
 
 mod damage;
+mod filling;
 mod full;
 #[cfg(target_os = "linux")]
 mod slow;

@@ -1,9 +1,16 @@
 //! Measurement of the disks that hold a data directory.
 
+use ledger_store::FileSize;
 use std::{fs, io, os::unix::fs::MetadataExt as _, path::Path, sync::Arc};
 
 /// Name of the ledger file, which may be a link to another disk.
 const LEDGER: &str = "ledger.redb";
+
+/// Name of the write-ahead log.
+const LOG: &str = "ledger.log";
+
+/// Unit of the number of blocks that a file takes, in bytes, whatever the file system is.
+const BLOCK_BYTES: u64 = 512;
 
 /// The space of a disk, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +40,10 @@ pub(super) struct DirectorySpace {
     pub(super) ledger: DiskSpace,
     /// Disk of the saved mempool, if it is another one.
     pub(super) pool: Option<DiskSpace>,
+    /// Size of the ledger file.
+    pub(super) database: FileSize,
+    /// Space that the write-ahead log takes, in bytes.
+    pub(super) log_bytes: u64,
 }
 
 impl DirectorySpace {
@@ -44,6 +55,9 @@ impl DirectorySpace {
     /// or cannot be accessed.
     pub(super) fn of(directory: &Arc<Path>) -> io::Result<Self> {
         let ledger = directory.join(LEDGER);
+        // The log is missing before the first start is complete.
+        let log_bytes =
+            fs::metadata(directory.join(LOG)).map_or(0, |log| log.blocks() * BLOCK_BYTES);
         let is_one = fs::metadata(&ledger)?.dev() == fs::metadata(directory)?.dev();
         Ok(Self {
             directory: Arc::clone(directory),
@@ -53,7 +67,14 @@ impl DirectorySpace {
             } else {
                 Some(DiskSpace::of(directory)?)
             },
+            database: FileSize::of(directory)?,
+            log_bytes,
         })
+    }
+
+    /// Returns the space that the files of the node take on the disk of the ledger, in bytes.
+    pub(super) fn node_bytes(&self) -> u64 {
+        self.database.disk_bytes.saturating_add(self.log_bytes)
     }
 }
 

@@ -4,14 +4,20 @@
 //! itself once space is free; a node whose write has failed needs a restart. The reserve also holds
 //! the mempool that a stop saves, so accepted transactions are not lost.
 //!
+//! The reserve is what the writer needs to finish the blocks in flight, with their checkpoint and
+//! the compaction beside it ([`write_space_bytes`]), and at least `storage.min_free_bytes`. The
+//! writer checks its need again before each write. A group of blocks that the reserve did not cover,
+//! because its transactions write much or another program takes the space, waits there.
+//!
 //! Free pages inside the ledger file are not counted, because only a walk over the whole file would
 //! find them. So the disk needs the reserve beside the file even if the file no longer grows.
 
 mod disks;
 
 use crate::config::Settings;
-use disks::{DirectorySpace, DiskSpace};
+use disks::DirectorySpace;
 use ledger_actors::NodeHandle;
+use ledger_store::write_space_bytes;
 use std::{
     io,
     path::Path,
@@ -30,12 +36,11 @@ use tokio::{
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Part of a disk, one in so many, that limits `storage.min_free_bytes`, so that a small disk can
-/// be used.
+/// be used. It does not limit the need of the writer.
 const DISK_PART: u64 = 10;
 
-/// Bytes that a commit writes per signed byte of its transactions, approximately: rows, and
-/// rewritten pages.
-const WRITTEN_PER_SIGNED_BYTE: u64 = 4;
+/// Size of a log record per signed byte of its transactions. That of transfers is 4 to 5.
+const RECORD_BYTES_PER_SIGNED_BYTE: u64 = 6;
 
 /// The disk space that must stay free.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +48,8 @@ struct DiskReserve {
     min_free_bytes: u64,
     /// Maximum size of the blocks in flight, in signed bytes.
     in_flight_bytes_max: u64,
+    /// Whether prune steps run beside the blocks.
+    is_pruning: bool,
 }
 
 impl DiskReserve {
@@ -54,21 +61,28 @@ impl DiskReserve {
         (settings.storage.min_free_bytes > 0).then(|| Self {
             min_free_bytes: settings.storage.min_free_bytes,
             in_flight_bytes_max: blocks.saturating_mul(sequencer.block_bytes_max as u64),
+            is_pruning: settings.node.pruner.enabled,
         })
     }
 
-    /// Returns the reserve on the disk of the ledger, in bytes. It covers the blocks in flight,
-    /// which hold no more than the mempool.
-    fn ledger_bytes(self, disk: DiskSpace, pool_bytes: u64) -> u64 {
+    /// Returns the reserve on the disk of the ledger, in bytes.
+    ///
+    /// It covers the blocks in flight, which hold no more than the mempool, and a prune step, which
+    /// moves about as much as the blocks since the last one have written.
+    fn ledger_bytes(self, space: &DirectorySpace, pool_bytes: u64) -> u64 {
         let in_flight = pool_bytes.min(self.in_flight_bytes_max);
-        let written = in_flight.saturating_mul(WRITTEN_PER_SIGNED_BYTE);
-        self.min_free_bytes.min(disk.total / DISK_PART).max(written)
+        let records = in_flight.saturating_mul(RECORD_BYTES_PER_SIGNED_BYTE);
+        let pruned = if self.is_pruning { records } else { 0 };
+        let content = records.saturating_add(pruned);
+        let written = write_space_bytes(content, space.database, space.log_bytes);
+        let configured = self.min_free_bytes.min(space.ledger.total / DISK_PART);
+        configured.max(written)
     }
 
     /// Returns a message if free space is below the reserve. `pool_bytes` is the size of the
     /// mempool that a stop would save.
     fn shortage(self, space: &DirectorySpace, pool_bytes: u64) -> Option<Arc<str>> {
-        let ledger_bytes = self.ledger_bytes(space.ledger, pool_bytes);
+        let ledger_bytes = self.ledger_bytes(space, pool_bytes);
         let wanted = match space.pool {
             None => [
                 Some((space.ledger, ledger_bytes.saturating_add(pool_bytes))),
@@ -79,10 +93,15 @@ impl DiskReserve {
         let mut wanted = wanted.into_iter().flatten();
         let (disk, reserve) = wanted.find(|(disk, reserve)| disk.free < *reserve)?;
         let (directory, free) = (space.directory.display(), disk.free);
+        let advice = if reserve > disk.total.saturating_sub(space.node_bytes()) {
+            "the disk is too small for this ledger"
+        } else {
+            "free disk space"
+        };
         Some(
             format!(
                 "the disk of {directory} has {free} bytes free, below the reserve of {reserve} \
-                 (storage.min_free_bytes and the saved mempool); free disk space"
+                 (for storage.min_free_bytes or the next writes, and the saved mempool); {advice}"
             )
             .into(),
         )
@@ -209,20 +228,33 @@ impl DiskSpaceProbe {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{disks::DiskSpace, *};
+    use ledger_store::FileSize;
+
+    const MIB: u64 = 1024 * 1024;
 
     fn space(ledger: DiskSpace, pool: Option<DiskSpace>) -> DirectorySpace {
         DirectorySpace {
             directory: Path::new("some/data").into(),
             ledger,
             pool,
+            database: FileSize {
+                file_bytes: 4 * MIB,
+                disk_bytes: 2 * MIB,
+            },
+            log_bytes: MIB,
         }
     }
 
     const RESERVE: DiskReserve = DiskReserve {
-        min_free_bytes: 100,
-        in_flight_bytes_max: 50,
+        min_free_bytes: 100 * MIB,
+        in_flight_bytes_max: 10 * MIB,
+        is_pruning: false,
     };
+
+    fn reserve_bytes(total: u64, pool_bytes: u64) -> u64 {
+        RESERVE.ledger_bytes(&space(DiskSpace { free: 0, total }, None), pool_bytes)
+    }
 
     fn is_too_low(free: u64, total: u64, pool_bytes: u64) -> bool {
         let space = space(DiskSpace { free, total }, None);
@@ -231,46 +263,52 @@ mod tests {
 
     #[test]
     fn reserves_the_configured_bytes_up_to_a_tenth_of_the_disk() {
-        assert!(is_too_low(99, 10_000, 0));
-        assert!(!is_too_low(100, 10_000, 0));
-        assert!(is_too_low(49, 500, 0), "a small disk keeps a tenth");
-        assert!(!is_too_low(50, 500, 0));
-        assert!(
-            !is_too_low(0, 0, 0),
-            "a disk without a total has no reserve"
-        );
+        assert_eq!(reserve_bytes(10_000 * MIB, 0), 100 * MIB);
+        assert_eq!(reserve_bytes(500 * MIB, 0), 50 * MIB);
+        assert!(is_too_low(100 * MIB - 1, 10_000 * MIB, 0));
+        assert!(!is_too_low(100 * MIB, 10_000 * MIB, 0));
     }
 
     #[test]
-    fn reserves_space_for_the_mempool_and_the_blocks_in_flight() {
-        assert!(is_too_low(109, 10_000, 10));
-        assert!(!is_too_low(110, 10_000, 10));
-        assert!(
-            is_too_low(199, 500, 40),
-            "160 for blocks and 40 for the file"
-        );
-        assert!(!is_too_low(200, 500, 40));
-        assert!(
-            is_too_low(1_199, 500, 1_000),
-            "no more than 50 are in flight"
-        );
-        assert!(!is_too_low(1_200, 500, 1_000));
-        assert!(is_too_low(u64::MAX - 1, 10_000, u64::MAX));
+    fn reserves_the_need_of_the_next_writes_on_any_disk() {
+        let idle = reserve_bytes(20 * MIB, 0);
+        // The log grows by 3.25 MiB. The checkpoint of 4 MiB writes 10 MiB and 1 MiB.
+        assert!(idle > 14 * MIB && idle < 15 * MIB, "{idle}");
+        assert_eq!(reserve_bytes(0, 0), idle, "a disk without a known size");
+        let busy = reserve_bytes(20 * MIB, MIB);
+        // 6 MiB of records, and 15 MiB of pages.
+        assert_eq!(busy, idle + 21 * MIB);
+        let most = reserve_bytes(20 * MIB, 10 * MIB);
+        assert_eq!(reserve_bytes(20 * MIB, 20 * MIB), most);
+        let pruning = DiskReserve {
+            is_pruning: true,
+            ..RESERVE
+        };
+        let disk = DiskSpace { free: 0, total: 0 };
+        assert!(pruning.ledger_bytes(&space(disk, None), MIB) > busy);
+    }
+
+    #[test]
+    fn reserves_space_for_the_saved_mempool() {
+        let idle = reserve_bytes(20 * MIB, 100);
+        assert!(is_too_low(idle + 99, 20 * MIB, 100));
+        assert!(!is_too_low(idle + 100, 20 * MIB, 100));
+        assert!(is_too_low(u64::MAX - 1, 10_000 * MIB, u64::MAX));
     }
 
     #[test]
     fn requires_space_on_both_disks_of_a_linked_ledger() {
         let disk = |free| DiskSpace {
             free,
-            total: 10_000,
+            total: 10_000 * MIB,
         };
         let is_too_low = |ledger, pool| {
             let space = space(disk(ledger), Some(disk(pool)));
             RESERVE.shortage(&space, 10).is_some()
         };
-        assert!(is_too_low(99, 1_000));
-        assert!(!is_too_low(100, 10));
-        assert!(is_too_low(100, 9));
+        assert!(is_too_low(99 * MIB, 1_000));
+        assert!(!is_too_low(100 * MIB, 10));
+        assert!(is_too_low(100 * MIB, 9));
     }
 
     #[test]
@@ -288,18 +326,20 @@ mod tests {
 
     #[test]
     fn names_directory_and_setting_in_the_message() {
-        let disk = DiskSpace {
-            free: 7,
-            total: 1_000_000,
+        let message = |total| {
+            let disk = DiskSpace { free: 7, total };
+            RESERVE.shortage(&space(disk, None), 0).unwrap()
         };
-        let message = RESERVE.shortage(&space(disk, None), 0).unwrap();
         for part in [
             "some/data",
             "7 bytes free",
             "storage.min_free_bytes",
             "free disk space",
         ] {
+            let message = message(1_000 * MIB);
             assert!(message.contains(part), "{message}");
         }
+        let message = message(10 * MIB);
+        assert!(message.contains("too small"), "{message}");
     }
 }

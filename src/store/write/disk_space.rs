@@ -1,0 +1,173 @@
+//! The disk space that writes take, and the check before them.
+//!
+//! redb keeps the pages of applied blocks in memory and writes them at the next checkpoint. So the
+//! writer appends a group of blocks only if the disk also has space for that checkpoint. A group
+//! without space waits ([`StoreError::DiskFull`]), and the checkpoint, whose failure would end
+//! writing until a restart, does not fail unless another program takes the space after the check.
+//!
+//! The factors are upper bounds of what `src/store/tests/disk_space.rs` measures:
+//!
+//! | content | measured growth of the database per byte of content |
+//! |---|---|
+//! | blocks of 1 to 10 transfers | 1.2 to 1.5 |
+//! | blocks of 100 to 5,000 transfers, with flushes and merges | 2.3 to 2.8 |
+//! | the same with a full window, a prune step per block | 2.4 |
+
+use super::writer::StoreWriter;
+use crate::{
+    FileSize, StoreError,
+    wal::{CHECKPOINT_AFTER_BYTES, GROWTH_BYTES, WAL_BYTES_MAX},
+};
+use ledger_types::{ExecutedBlock, SignedTransaction};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Bytes of pages that a checkpoint writes per two bytes of content: rows with their rounding to
+/// pages, index entries, merge steps, and copies of inner pages.
+const PAGES_PER_TWO_CONTENT_BYTES: u64 = 5;
+
+/// Bytes of pages that a checkpoint writes whatever the content is: the last page of each table,
+/// the paths to the roots, the lists of free pages.
+const PAGES_BYTES_MIN: u64 = 1024 * 1024;
+
+/// Maximum size of the runs and filters of one flush of all memtables, in bytes: 65,536 entries of
+/// 16 to 32 bytes each.
+const FLUSH_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// Part of the database, one in so many, that the memtables can hold at most. A row has several
+/// times the size of its index entries.
+const FLUSH_PART: u64 = 8;
+
+/// Bytes of the database file per byte of the allocator state that a checkpoint writes. redb has
+/// two bits per page of 4,096 bytes, rounds the size up to a power of two, and keeps the old state
+/// until the commit is complete.
+const FILE_BYTES_PER_ALLOCATOR_BYTE: u64 = 4096;
+
+/// Bytes of a transaction in the log beside its signed form and its output: hashes, info, types and
+/// keys of events.
+const TRANSACTION_BYTES: u64 = 512;
+
+/// Bytes of entries that a prune step writes per byte of the writes that it moves: the new run, and
+/// the merge beside it.
+const PRUNED_BYTES_PER_WRITE_BYTE: u64 = 2;
+
+/// Returns the maximum growth of the database on the disk at a checkpoint of `content_bytes`, the
+/// size of the log records and pruned writes since the last one.
+pub(crate) fn checkpoint_bytes(content_bytes: u64, database: FileSize) -> u64 {
+    let pages = content_bytes.saturating_mul(PAGES_PER_TWO_CONTENT_BYTES) / 2;
+    let flush = FLUSH_BYTES_MAX.min(database.disk_bytes / FLUSH_PART);
+    let allocator = database.file_bytes / FILE_BYTES_PER_ALLOCATOR_BYTE;
+    pages
+        .saturating_add(PAGES_BYTES_MIN)
+        .saturating_add(flush)
+        .saturating_add(allocator)
+}
+
+/// Returns the disk space that a store takes at most until blocks in flight with records of
+/// `content_bytes` are durable and checkpointed, in bytes.
+///
+/// Covers the growth of the log of `log_bytes`, a checkpoint of a full log and these blocks, and
+/// the compaction beside it.
+pub fn write_space_bytes(content_bytes: u64, database: FileSize, log_bytes: u64) -> u64 {
+    let content = CHECKPOINT_AFTER_BYTES.saturating_add(content_bytes);
+    let log = content.saturating_add(GROWTH_BYTES).min(WAL_BYTES_MAX);
+    log.saturating_sub(log_bytes)
+        .saturating_add(checkpoint_bytes(content, database))
+}
+
+/// Returns the approximate size of the log record of `blocks`, in bytes.
+pub(crate) fn content_bytes(blocks: &[Arc<ExecutedBlock>]) -> u64 {
+    let transactions = blocks.iter().flat_map(|block| &block.transactions);
+    let bytes = transactions.map(|executed| {
+        let signed = executed
+            .transaction
+            .as_user()
+            .map_or(0, SignedTransaction::size_bytes);
+        (signed + executed.output_bytes()) as u64 + TRANSACTION_BYTES
+    });
+    bytes.sum()
+}
+
+/// Returns the content that a prune step adds to the next checkpoint if it moves writes of this
+/// size, in bytes.
+pub(super) fn pruned_content_bytes(write_bytes: usize) -> u64 {
+    (write_bytes as u64).saturating_mul(PRUNED_BYTES_PER_WRITE_BYTE)
+}
+
+/// The disk of a data directory.
+#[derive(Debug)]
+pub(crate) struct LedgerDisk {
+    directory: PathBuf,
+}
+
+impl LedgerDisk {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+        }
+    }
+
+    /// Checks that the disk has space for a checkpoint of `content_bytes` after a log record of
+    /// `record_bytes`.
+    ///
+    /// Unknown space is no reason to reject a write: if the disk is full, the write fails.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::DiskFull`] if it has not.
+    fn check(&self, content_bytes: u64, record_bytes: u64) -> Result<(), StoreError> {
+        let Ok(database) = FileSize::of(&self.directory) else {
+            return Ok(());
+        };
+        let Some(free) = free_bytes(&self.directory.join(crate::directory::names::FILE_NAME))
+        else {
+            return Ok(());
+        };
+        let needed = checkpoint_bytes(content_bytes, database).saturating_add(record_bytes);
+        if needed <= free {
+            return Ok(());
+        }
+        let directory = self.directory.display();
+        Err(StoreError::DiskFull(format!(
+            "the disk of {directory} has {free} bytes free, and the next write with its checkpoint \
+             may take {needed}"
+        )))
+    }
+}
+
+/// Returns the free space for users without privileges on the disk of a file, in bytes, or `None`
+/// if it cannot be measured.
+#[cfg(unix)]
+fn free_bytes(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
+impl StoreWriter {
+    /// Checks that the disk has space for a write of `content_bytes` and for the checkpoint after
+    /// it, which writes everything since the last one. `record_bytes` is the size of its log
+    /// record.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::DiskFull`] if it has not.
+    pub(super) fn check_space(
+        &self,
+        content_bytes: u64,
+        record_bytes: u64,
+    ) -> Result<(), StoreError> {
+        let Some(disk) = &self.disk else {
+            return Ok(());
+        };
+        let since_checkpoint = self.wal.end().saturating_add(self.pruned_bytes);
+        let growth = self.wal.growth(record_bytes);
+        disk.check(since_checkpoint.saturating_add(content_bytes), growth)
+    }
+}
