@@ -92,5 +92,6 @@ pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::{
     WAL_BYTES_MAX,
     block::{WalBlock, WalTransaction},
+    torn::{RecordDefect, TornRecord},
 };
-pub use write::{applier::StoreApplier, prune::Pruned, writer::StoreWriter};
+pub use write::{applier::StoreApplier, prune::Pruned, recovery::LogReplay, writer::StoreWriter};

@@ -4,6 +4,7 @@ mod cost;
 mod crash;
 mod damage;
 mod kit;
+mod log_tail;
 mod model;
 mod recovery;
 mod refusals;

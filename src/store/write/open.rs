@@ -1,6 +1,8 @@
 //! Opening of a writer: format check, first view, and recovery.
 
-use super::{applier::StoreApplier, database::DatabaseWriter, writer::StoreWriter};
+use super::{
+    applier::StoreApplier, database::DatabaseWriter, recovery::LogReplay, writer::StoreWriter,
+};
 use crate::{
     StoreError,
     directory::{
@@ -51,7 +53,7 @@ impl StoreLocation<'_> {
 /// Creates the writer of an open database, and recovers the records of the write-ahead log.
 ///
 /// Creates the tables of an empty database, and upgrades one of an older format. The latest view of
-/// the writer is empty if the store has no genesis.
+/// the writer is empty if the store has no genesis. The replay is `None` if the log was closed.
 ///
 /// # Errors
 ///
@@ -59,7 +61,7 @@ impl StoreLocation<'_> {
 pub(crate) fn open_writer(
     database: OpenDatabase,
     location: StoreLocation<'_>,
-) -> Result<StoreWriter, StoreError> {
+) -> Result<(StoreWriter, Option<LogReplay>), StoreError> {
     let OpenDatabase {
         database,
         disk_status,
@@ -100,10 +102,9 @@ pub(crate) fn open_writer(
     };
     let applier = StoreApplier::new(database, lock);
     let mut writer = StoreWriter::new(applier, wal, log_state.is_open);
-    if log_state.is_open {
-        writer
-            .recover(directory)
-            .map_err(|error| unusable(directory, error))?;
-    }
-    Ok(writer)
+    let replay = log_state.is_open.then(|| writer.recover(directory));
+    let replay = replay
+        .transpose()
+        .map_err(|error| unusable(directory, error))?;
+    Ok((writer, replay))
 }
