@@ -1,7 +1,7 @@
 //! An open store, until it is split into its writer and its readers.
 
 use crate::{
-    StoreError, StoreOptions, StoreReader, StoreWriter,
+    StoreError, StoreFiles, StoreOptions, StoreReader, StoreWriter,
     directory::{format::create_tables_if_empty, open},
     index::compaction::CompactionConfig,
     tables::{
@@ -107,6 +107,11 @@ impl Store {
     /// was closed or the store was empty.
     pub fn log_replay(&self) -> Option<&LogReplay> {
         self.log_replay.as_ref()
+    }
+
+    /// Returns the files of the store, which any thread can compare with their paths.
+    pub fn files(&self) -> StoreFiles {
+        self.writer.files()
     }
 
     /// Returns the genesis of the ledger, or `None` if nothing is committed.

@@ -6,6 +6,7 @@ mod damage;
 mod kit;
 mod log_tail;
 mod model;
+mod moved_files;
 mod recovery;
 mod refusals;
 mod state_keys;

@@ -12,6 +12,7 @@ use crate::{
         open::{OpenDatabase, open_log},
     },
     index::compaction::CompactionState,
+    io::file_identity::{OpenFile, StoreFiles},
     read::{load::load_view, view::LatestView},
     tables::schema::FORMAT,
     wal::Wal,
@@ -37,17 +38,32 @@ impl StoreLocation<'_> {
     }
 
     /// Opens the file of the write-ahead log, which is created if it is absent and not needed.
-    fn open_log(
-        self,
-        is_needed: bool,
-    ) -> Result<(Arc<dyn StorageBackend>, Option<DirectoryLock>), StoreError> {
+    fn open_log(self, is_needed: bool) -> Result<OpenLog, StoreError> {
         match self {
             Self::Directory(directory, lock) => {
-                Ok((Arc::new(open_log(directory, is_needed)?), Some(lock)))
+                let (backend, file) = open_log(directory, is_needed)?;
+                Ok(OpenLog {
+                    backend: Arc::new(backend),
+                    file: Some(file),
+                    lock: Some(lock),
+                })
             }
-            Self::Backend(log) => Ok((log, None)),
+            Self::Backend(backend) => Ok(OpenLog {
+                backend,
+                file: None,
+                lock: None,
+            }),
         }
     }
+}
+
+/// The open write-ahead log of a store.
+struct OpenLog {
+    backend: Arc<dyn StorageBackend>,
+    /// The file of the log, or `None` if the store is not in a directory.
+    file: Option<OpenFile>,
+    /// The lock of the directory.
+    lock: Option<DirectoryLock>,
 }
 
 /// Creates the writer of an open database, and recovers the records of the write-ahead log.
@@ -65,6 +81,7 @@ pub(crate) fn open_writer(
     let OpenDatabase {
         database,
         disk_status,
+        file: database_file,
     } = database;
     let directory = &location.path().to_owned();
     let identity = prepare(&database, directory)?;
@@ -75,9 +92,14 @@ pub(crate) fn open_writer(
         .check()
         .map_err(|error| unusable(directory, error))?;
     let (digest_key, log_state) = (identity.digest_key, identity.log_state);
-    let (file, lock) = location.open_log(log_state.is_open)?;
+    let OpenLog {
+        backend,
+        file: log_file,
+        lock,
+    } = location.open_log(log_state.is_open)?;
+    let files = StoreFiles::new(database_file.into_iter().chain(log_file));
     let wal = Wal::new(
-        file,
+        backend,
         digest_key.wal_key(),
         log_state.generation,
         disk_status.sync_timer(),
@@ -96,12 +118,13 @@ pub(crate) fn open_writer(
     let database = DatabaseWriter {
         database,
         disk_status,
+        files: files.clone(),
         latest_view,
         digest_key,
         compaction: CompactionState::default(),
     };
     let applier = StoreApplier::new(database, lock);
-    let mut writer = StoreWriter::new(applier, wal, log_state.is_open);
+    let mut writer = StoreWriter::new(applier, wal, log_state.is_open, files);
     let replay = log_state.is_open.then(|| writer.recover(directory));
     let replay = replay
         .transpose()
