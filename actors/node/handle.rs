@@ -31,7 +31,7 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use ledger_limits::Limit;
-use ledger_store::Query;
+use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
 use std::sync::{Arc, atomic::AtomicBool};
 use tokio::sync::oneshot;
@@ -68,6 +68,8 @@ pub(crate) struct NodeParts {
     /// Limit on concurrent waits.
     pub(crate) wait_limit: Limit,
     pub(crate) health: HealthReporter,
+    /// The files of the store, which may be removed or replaced while the node runs.
+    pub(crate) files: StoreFiles,
     pub(crate) reporter: FatalErrorReporter,
 }
 
@@ -207,6 +209,19 @@ impl NodeHandle {
     pub fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
         let health = &self.node().health;
         health.report_disk_space(ShortageSource::Monitor, shortage);
+    }
+
+    /// Compares the files of the store with their paths, and returns whether all are in place.
+    ///
+    /// Reports one that was removed or replaced as a failed write on `thread`, so that nothing is
+    /// written until the next start. Blocks while the file system does not respond.
+    pub fn check_files(&self, thread: &'static str) -> bool {
+        let NodeParts { files, health, .. } = self.node();
+        let Err(error) = files.check() else {
+            return true;
+        };
+        health.report_write(thread, &error);
+        false
     }
 
     /// Returns the size, in bytes, of the file that a stop would save the mempool in now.

@@ -24,6 +24,7 @@ pub(crate) mod wait_meter;
 
 use crate::{
     Clock, FatalError, NodeConfig, NodeHandle, StartError, StopError,
+    error::{FaultKind, StorageFault},
     mempool::{
         Mempool, Pool,
         persistence::{
@@ -48,7 +49,7 @@ use crate::{
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
 use ledger_limits::Limit;
-use ledger_store::{Store, SyncTimer};
+use ledger_store::{Store, StoreFiles, SyncTimer};
 use ledger_vm::Chain;
 use renderers::{Renderers, RenderersGuard};
 use std::{
@@ -69,6 +70,7 @@ pub struct Node {
     handle: NodeHandle,
     mailboxes: Mailboxes,
     health: StorageHealth,
+    files: StoreFiles,
     reporter: FatalErrorReporter,
     data_dir: Option<PathBuf>,
     /// The saved mempool that this start restored, until [`Node::discard_saved_pool`].
@@ -117,6 +119,7 @@ impl Node {
             return Err(StartError::NoSystem);
         }
         config.check()?;
+        let files = store.files();
         let (writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
@@ -188,8 +191,10 @@ impl Node {
                 },
                 wait_limit,
                 health,
+                files: files.clone(),
                 reporter: reporter.clone(),
             }),
+            files,
             mailboxes,
             reporter,
             data_dir: data_dir.map(Path::to_owned),
@@ -244,6 +249,7 @@ impl Node {
             handle,
             mailboxes,
             health,
+            files,
             reporter,
             data_dir,
             restored_file,
@@ -271,7 +277,13 @@ impl Node {
                 panicked.push(name);
             }
         }
-        let (fatal, fault) = (reporter.get(), health.fault());
+        // A file may have been removed since the monitor's last look. The writer did not write to
+        // it any more, but nothing has reported the fault.
+        let find_moved = || {
+            let error = files.check().err()?;
+            StorageFault::of("store-writer", FaultKind::Write, &error)
+        };
+        let (fatal, fault) = (reporter.get(), health.fault().or_else(find_moved));
         saved.map_err(|unsaved| StopError::SavePool {
             path: unsaved.path,
             transactions: unsaved.transactions,

@@ -19,7 +19,7 @@ use crate::{
     state::{head::HeadReader, storage_health::StorageHealth},
 };
 use ledger_limits::Limit;
-use ledger_store::{Store, StoreError, StoreReader};
+use ledger_store::{Store, StoreError, StoreFiles, StoreReader};
 use ledger_test_support::Disk;
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
@@ -139,6 +139,7 @@ impl StartUp<'_> {
             },
             wait_limit: Limit::new(config.wait.capacity),
             health,
+            files: StoreFiles::default(),
             reporter: failure.clone(),
         });
         let (handle, notifier_task) = handle.for_thread();

@@ -5,7 +5,7 @@
 //!
 //! | folder | content |
 //! |---|---|
-//! | `io` | isolation of disk faults, timing of syncs |
+//! | `io` | isolation of disk faults, identity of files, timing of syncs |
 //! | `tables` | tables, keys, rows, digests |
 //! | `wal`, `index` | write-ahead log; memtables, runs, compaction, bloom filters |
 //! | `read` | views, snapshots, queries, pages |
@@ -70,9 +70,10 @@ mod write;
 mod tests;
 
 pub use directory::open::FileSize;
-pub use error::StoreError;
+pub use error::{PathChange, StoreError};
 pub use index::bloom_set::BLOOM_BYTES_MAX;
 pub use io::{
+    file_identity::StoreFiles,
     overlay::OVERLAY_BYTES_MAX,
     sync_stats::{SyncStats, SyncTimer},
 };
@@ -92,7 +93,9 @@ pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::{
     WAL_BYTES_MAX,
     block::{WalBlock, WalTransaction},
+    torn::{RecordDefect, TornRecord},
 };
 pub use write::{
-    applier::StoreApplier, disk_space::write_space_bytes, prune::Pruned, writer::StoreWriter,
+    applier::StoreApplier, disk_space::write_space_bytes, prune::Pruned, recovery::LogReplay,
+    writer::StoreWriter,
 };

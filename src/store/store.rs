@@ -1,7 +1,7 @@
 //! An open store, until it is split into its writer and its readers.
 
 use crate::{
-    StoreError, StoreOptions, StoreReader, StoreWriter,
+    StoreError, StoreFiles, StoreOptions, StoreReader, StoreWriter,
     directory::{format::create_tables_if_empty, open},
     index::compaction::CompactionConfig,
     tables::{
@@ -9,7 +9,10 @@ use crate::{
         schema::{META, META_GENESIS},
     },
     wal::WalConfig,
-    write::open::{StoreLocation, open_writer},
+    write::{
+        open::{StoreLocation, open_writer},
+        recovery::LogReplay,
+    },
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedBlock, Genesis};
@@ -23,6 +26,7 @@ use std::{path::Path, sync::Arc};
 #[derive(Debug)]
 pub struct Store {
     pub(crate) writer: StoreWriter,
+    log_replay: Option<LogReplay>,
 }
 
 impl Store {
@@ -59,8 +63,9 @@ impl Store {
         check_bytes_max: u64,
     ) -> Result<Self, StoreError> {
         let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
-        let writer = open_writer(database, StoreLocation::Directory(directory, lock))?;
-        Ok(Self { writer })
+        let (writer, log_replay) =
+            open_writer(database, StoreLocation::Directory(directory, lock))?;
+        Ok(Self { writer, log_replay })
     }
 
     /// Opens the store in `backend`, with its write-ahead log in `log`.
@@ -74,8 +79,8 @@ impl Store {
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
-        Ok(Self { writer })
+        let (writer, log_replay) = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
+        Ok(Self { writer, log_replay })
     }
 
     /// Opens the store in `backend`, with `secret` as the digest key of an empty one.
@@ -94,8 +99,19 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
         create_tables_if_empty(&database.database, DigestKey::from_bytes(secret))?;
-        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
-        Ok(Self { writer })
+        let (writer, log_replay) = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
+        Ok(Self { writer, log_replay })
+    }
+
+    /// Returns the replay of the write-ahead log when this store was opened, or `None` if the log
+    /// was closed or the store was empty.
+    pub fn log_replay(&self) -> Option<&LogReplay> {
+        self.log_replay.as_ref()
+    }
+
+    /// Returns the files of the store, which any thread can compare with their paths.
+    pub fn files(&self) -> StoreFiles {
+        self.writer.files()
     }
 
     /// Returns the genesis of the ledger, or `None` if nothing is committed.

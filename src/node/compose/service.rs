@@ -185,7 +185,7 @@ struct Service {
     node: Node,
     listeners: Listeners,
     /// Runs until the service is dropped.
-    _disk_space: Option<DiskSpaceMonitor>,
+    _disk_space: DiskSpaceMonitor,
 }
 
 /// An error that ended serving before a signal.
@@ -307,7 +307,7 @@ async fn start_listeners(
     node: &Node,
     genesis: &Genesis,
     resources: ListenerResources,
-) -> Result<(Option<DiskSpaceMonitor>, Listeners), RunError> {
+) -> Result<(DiskSpaceMonitor, Listeners), RunError> {
     let handle = node.handle();
     let disk_space = DiskSpaceMonitor::start(handle.clone(), settings)
         .await

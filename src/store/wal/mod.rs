@@ -15,6 +15,7 @@ pub(crate) mod reader;
 mod record;
 #[cfg(test)]
 mod tests;
+pub(crate) mod torn;
 
 use crate::{StoreError, SyncTimer, tables::digest::LogKey};
 use reader::WalReader;
