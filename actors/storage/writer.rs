@@ -9,7 +9,10 @@ use crate::{
         pruner::PruneDone,
     },
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
-    state::prune_horizon::{Horizon, PruneHorizonPublisher},
+    state::{
+        flight_recorder::{BlockStage, FlightRecorder},
+        prune_horizon::{Horizon, PruneHorizonPublisher},
+    },
 };
 use crossbeam_channel::Receiver;
 use ledger_store::{Pruned, StoreError, StoreWriter};
@@ -43,6 +46,7 @@ pub(crate) struct WriterPeers {
     pub(crate) committer: Recipient<BlocksDurable>,
     pub(crate) pruner: Recipient<PruneDone>,
     pub(crate) meter: Arc<CommitMeter>,
+    pub(crate) recorder: FlightRecorder,
 }
 
 /// The state of the writer thread.
@@ -146,9 +150,14 @@ impl Writer {
                 .collect();
             let start = Instant::now();
             let WriterPeers {
-                committer, meter, ..
+                committer,
+                meter,
+                recorder,
+                ..
             } = &self.peers;
             self.writer.append(&blocks, |wal_blocks| {
+                let heights = blocks.iter().map(|block| block.height());
+                recorder.record(BlockStage::Durable, heights);
                 meter.committed(&blocks, start.elapsed());
                 committer.send(BlocksDurable {
                     blocks: executed,

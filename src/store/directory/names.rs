@@ -2,6 +2,7 @@
 
 use super::{
     error::{foreign, io_error},
+    flight_files::is_flight_name,
     lock::LOCK_NAME,
 };
 use crate::StoreError;
@@ -45,7 +46,9 @@ pub(super) fn check_names(directory: &Path) -> Result<(), StoreError> {
         let name = entry.map_err(&failed)?.file_name();
         let is_own = [LOST_AND_FOUND, LOCK_NAME, NEW_FILE_NAME, FILE_NAME]
             .iter()
-            .any(|own| name == *own);
+            .any(|own| name == *own)
+            // An operator may have removed a ledger and kept the recordings of its node.
+            || is_flight_name(&name);
         // Beside a ledger, other files are allowed. Another process may have created the ledger
         // since the listing began.
         if !is_own && !directory.join(FILE_NAME).try_exists().map_err(&failed)? {
