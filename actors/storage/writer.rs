@@ -122,6 +122,8 @@ impl Writer {
         if is_idle {
             self.writer.apply()?;
         }
+        let applied_height = self.writer.applied_height();
+        self.peers.recorder.record_applied(applied_height);
         let unapplied = self.writer.unapplied_transactions();
         Ok((unapplied > 0).then(|| apply_delay(unapplied)))
     }
