@@ -3,7 +3,10 @@
 //! The store names these files, keeps them complete or absent, and limits their number. It does not
 //! know their content.
 
-use super::names::sync_names;
+use super::names::{
+    FLIGHT_PREFIX, FLIGHT_SUFFIX, UNFINISHED_SUFFIX, is_complete_flight_name, is_flight_name,
+    sync_names,
+};
 use std::{
     ffi::OsStr,
     fs::{self, File},
@@ -13,34 +16,6 @@ use std::{
 
 /// Maximum number of recordings in a data directory. Each takes less than 3 MB.
 pub const FLIGHT_FILES_MAX: usize = 8;
-
-const PREFIX: &str = "flight-";
-const SUFFIX: &str = ".json";
-/// Further suffix of a recording until it is complete.
-const UNFINISHED_SUFFIX: &str = ".tmp";
-/// Form of the time in a name, as `strptime` describes it with a fraction of the second.
-const TIME_FORM: &[u8] = b"00000000T000000.000000Z";
-
-/// Returns whether a recording, complete or not, can have this name.
-///
-/// No file of another form is ever removed.
-pub(super) fn is_flight_name(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    is_complete(name.strip_suffix(UNFINISHED_SUFFIX).unwrap_or(&name))
-}
-
-fn is_complete(name: &str) -> bool {
-    let time = name
-        .strip_prefix(PREFIX)
-        .and_then(|rest| rest.strip_suffix(SUFFIX));
-    time.is_some_and(|time| {
-        time.len() == TIME_FORM.len()
-            && time.bytes().zip(TIME_FORM).all(|(byte, form)| match form {
-                b'0' => byte.is_ascii_digit(),
-                form => byte == *form,
-            })
-    })
-}
 
 /// Writes a recording durably, and removes the oldest ones beyond [`FLIGHT_FILES_MAX`].
 ///
@@ -83,7 +58,7 @@ fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Logs a failure: the ledger does not need these files. The caller holds the lock of the
 /// directory, so no process writes one.
 pub(super) fn clean_flight_files(directory: &Path) {
-    let cleaned = flight_names(directory, |name| !is_complete(name))
+    let cleaned = flight_names(directory, |name| !is_complete_flight_name(name))
         .and_then(|unfinished| remove_all(directory, &unfinished))
         .and_then(|()| remove_oldest(directory, None));
     if let Err(error) = cleaned {
@@ -94,7 +69,7 @@ pub(super) fn clean_flight_files(directory: &Path) {
 /// Removes the oldest complete recordings beyond [`FLIGHT_FILES_MAX`], but never `newest`: the
 /// clock may have been set back since the others were written.
 fn remove_oldest(directory: &Path, newest: Option<&OsStr>) -> io::Result<()> {
-    let mut others = flight_names(directory, is_complete)?;
+    let mut others = flight_names(directory, is_complete_flight_name)?;
     others.retain(|name| newest.is_none_or(|newest| newest != name.as_str()));
     others.sort_unstable();
     let others_max = FLIGHT_FILES_MAX - usize::from(newest.is_some());
@@ -135,7 +110,7 @@ fn file_name(unix_usecs: u64) -> String {
     let (year, month, day) = date(secs / DAY_SECS);
     let (hour, minute, second) = (secs / 3600 % 24, secs / 60 % 60, secs % 60);
     format!(
-        "{PREFIX}{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}.{usecs:06}Z{SUFFIX}"
+        "{FLIGHT_PREFIX}{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}.{usecs:06}Z{FLIGHT_SUFFIX}"
     )
 }
 

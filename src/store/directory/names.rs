@@ -2,13 +2,12 @@
 
 use super::{
     error::{foreign, io_error},
-    flight_files::is_flight_name,
     lock::LOCK_NAME,
 };
 use crate::StoreError;
 #[cfg(unix)]
 use std::io::ErrorKind;
-use std::{fs, io, path::Path};
+use std::{ffi::OsStr, fs, io, path::Path};
 
 /// File of the database.
 pub(crate) const FILE_NAME: &str = "ledger.redb";
@@ -18,6 +17,14 @@ pub(crate) const LOG_NAME: &str = "ledger.log";
 pub(crate) const NEW_FILE_NAME: &str = "ledger.redb.new";
 /// Directory at the root of a new file system.
 const LOST_AND_FOUND: &str = "lost+found";
+/// Begin of the name of a recording of the newest blocks, before its time.
+pub(super) const FLIGHT_PREFIX: &str = "flight-";
+/// End of the name of a recording.
+pub(super) const FLIGHT_SUFFIX: &str = ".json";
+/// Further suffix of a recording until it is complete.
+pub(super) const UNFINISHED_SUFFIX: &str = ".tmp";
+/// Form of the time in the name of a recording: each 0 is a digit.
+const FLIGHT_TIME_FORM: &[u8] = b"00000000T000000.000000Z";
 
 /// Creates the directory if it is absent, with access for its owner alone.
 ///
@@ -56,6 +63,31 @@ pub(super) fn check_names(directory: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Returns whether a recording, complete or not, can have this name.
+///
+/// No file of another form is ever removed.
+pub(super) fn is_flight_name(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    is_complete_flight_name(name.strip_suffix(UNFINISHED_SUFFIX).unwrap_or(&name))
+}
+
+/// Returns whether a complete recording can have this name.
+pub(super) fn is_complete_flight_name(name: &str) -> bool {
+    let time = name
+        .strip_prefix(FLIGHT_PREFIX)
+        .and_then(|rest| rest.strip_suffix(FLIGHT_SUFFIX));
+    time.is_some_and(|time| {
+        time.len() == FLIGHT_TIME_FORM.len()
+            && time
+                .bytes()
+                .zip(FLIGHT_TIME_FORM)
+                .all(|(byte, form)| match form {
+                    b'0' => byte.is_ascii_digit(),
+                    form => byte == *form,
+                })
+    })
 }
 
 /// Syncs the directory and those above it, because redb syncs only the content of its file.
