@@ -150,6 +150,7 @@ pub use runtime::{
 pub use signatures::{Lane, LaneStatus};
 pub use state::{
     committed::{CommittedTransaction, TransactionContent},
+    flight_recorder::{FlightError, FlightFile, FlightRecorder},
     head::Head,
 };
 pub use storage::meter::CommitStatus;

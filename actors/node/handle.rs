@@ -7,8 +7,8 @@ use super::{
     renderers::Renderers,
 };
 use crate::{
-    BlockFeed, ClockStatus, FilterRules, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
-    NodeError, StorageUnavailable, SubmissionFilter, TuneError,
+    BlockFeed, ClockStatus, FilterRules, FlightRecorder, GasEstimate, Head, LaneStatus,
+    MailboxStatus, NodeConfig, NodeError, StorageUnavailable, SubmissionFilter, TuneError,
     committer::Committer,
     mempool::Mempool,
     protocol::{
@@ -336,6 +336,11 @@ impl NodeHandle {
             .mailboxes
             .meters
             .status(self.node().wait_limit.held())
+    }
+
+    /// Returns the recorder of the times of the newest blocks.
+    pub fn flight_recorder(&self) -> FlightRecorder {
+        self.node().mailboxes.meters.flight.clone()
     }
 
     /// Returns the metrics of the lanes in which transactions wait for the check of their

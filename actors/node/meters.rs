@@ -12,8 +12,10 @@ use super::{
     wait_meter::{WaitMeter, WaitStatus},
 };
 use crate::{
+    Clock,
     mempool::meter::{PoolMeter, PoolStatus},
     runtime::work_meter::{WorkMeter, WorkStatus},
+    state::flight_recorder::FlightRecorder,
     storage::{
         applier,
         meter::{CommitMeter, CommitStatus},
@@ -34,13 +36,16 @@ pub(crate) struct Meters {
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) waits: WaitMeter,
+    /// Times of the newest blocks.
+    pub(crate) flight: FlightRecorder,
     /// Timer of the store's syncs, which is set when the writer is created.
     pub(crate) sync_timer: OnceLock<SyncTimer>,
 }
 
 impl Meters {
-    /// Creates the metrics of a node with `reader_count` reader threads.
-    pub(crate) fn new(reader_count: usize) -> Self {
+    /// Creates the metrics of a node with `reader_count` reader threads. The times of blocks are
+    /// those of `clock`.
+    pub(crate) fn new(reader_count: usize, clock: Clock) -> Self {
         Self {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
@@ -50,6 +55,7 @@ impl Meters {
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
             waits: WaitMeter::default(),
+            flight: FlightRecorder::new(clock),
             sync_timer: OnceLock::new(),
         }
     }

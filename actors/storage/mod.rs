@@ -139,6 +139,7 @@ impl StorageParts {
         let applier = applier::applier(
             writer.applier(),
             self.apply_jobs,
+            peers.recorder.clone(),
             context.health.clone(),
             reporter.clone(),
         );

@@ -7,6 +7,7 @@ use crate::{
     runtime::mailbox::Recipient,
     state::{
         committed::IndexedBlock,
+        flight_recorder::FlightRecorder,
         head::HeadPublisher,
         prune_horizon::{Horizon, PruneHorizonPublisher},
         storage_health::ShortageSource,
@@ -75,6 +76,7 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
         committer: Recipient::new(|_| ()),
         pruner: Recipient::new(|_| ()),
         meter: Arc::new(CommitMeter::default()),
+        recorder: FlightRecorder::new(Clock::default()),
     };
     let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
     let head = HeadPublisher::new(*snapshot.ledger_info(), horizon.horizon()).reader();

@@ -69,7 +69,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use directory::open::FileSize;
+pub use directory::{
+    flight_files::{FLIGHT_FILES_MAX, write_flight_file},
+    open::FileSize,
+};
 pub use error::{PathChange, StoreError};
 pub use index::bloom_set::BLOOM_BYTES_MAX;
 pub use io::{

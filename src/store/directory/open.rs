@@ -2,6 +2,7 @@
 
 use super::{
     error::{BACKEND, damaged, database_error, io_error, unusable},
+    flight_files::clean_flight_files,
     format::{identity, prepare},
     lock::DirectoryLock,
     names::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, make_directory, sync_names},
@@ -46,6 +47,7 @@ pub(crate) fn open_file(
     make_directory(directory).map_err(&failed)?;
     check_names(directory)?;
     let lock = DirectoryLock::take(directory)?;
+    clean_flight_files(directory);
     let path = directory.join(FILE_NAME);
     if !path.try_exists().map_err(&failed)? {
         make_file(directory, &path, options)?;

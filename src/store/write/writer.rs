@@ -197,6 +197,11 @@ impl StoreWriter {
         self.applier.apply()
     }
 
+    /// Returns the height of the newest applied block, or 0 before genesis.
+    pub fn applied_height(&self) -> u64 {
+        self.applier.applied_height()
+    }
+
     /// Returns the number of durable transactions that are not applied, including the block
     /// metadata and block epilogue transactions.
     pub fn unapplied_transactions(&self) -> usize {
