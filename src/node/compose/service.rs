@@ -42,7 +42,7 @@ use crate::{
     telemetry,
 };
 use actix_web::rt::System;
-use ledger_actors::Node;
+use ledger_actors::{Node, QueueProgress};
 use ledger_types::Genesis;
 use std::{io, path::Path};
 
@@ -218,6 +218,10 @@ impl Service {
         let node = Node::start(ledger.chain, ledger.store, Some(directory), config)
             .await
             .map_err(|error| RunError::fatal("the node does not start", &error))?;
+        node.handle().watch_queue(telemetry::THREAD, || {
+            let (done, has_work) = telemetry::progress();
+            QueueProgress { done, has_work }
+        });
         match start_listeners(settings, &node, &ledger.genesis, resources).await {
             Ok((disk_space, listeners)) => Ok(Self {
                 node,

@@ -11,7 +11,7 @@ mod disks;
 
 use crate::config::Settings;
 use disks::{DirectorySpace, DiskSpace};
-use ledger_actors::NodeHandle;
+use ledger_actors::{NodeHandle, Progress};
 use std::{
     io,
     path::Path,
@@ -24,6 +24,9 @@ use tokio::{
     task::JoinHandle,
     time::{MissedTickBehavior, interval},
 };
+
+/// Name of the thread that measures.
+const THREAD: &str = "disk-room";
 
 /// Between two ticks. One costs a few system calls of about a microsecond; between two of them a
 /// fast disk takes less than the reserve.
@@ -104,9 +107,10 @@ impl DiskSpaceMonitor {
         let Some(reserve) = DiskReserve::of(settings) else {
             return Ok(None);
         };
+        let progress = node.watch_thread(THREAD);
         let mut probe = DiskSpaceProbe {
             node,
-            requests: start_probe_thread(&settings.storage.data_dir)?,
+            requests: start_probe_thread(&settings.storage.data_dir, progress)?,
             reserve,
             pool_bytes: 0,
             has_failed: false,
@@ -133,18 +137,22 @@ impl Drop for DiskSpaceMonitor {
 /// A request to measure, with the sender of the result.
 type ProbeRequest = oneshot::Sender<io::Result<DirectorySpace>>;
 
-/// Starts the thread that measures on request. It ends when the sender is dropped.
+/// Starts the thread that measures on request, and counts each measurement in `progress`. It ends
+/// when the sender is dropped.
 ///
 /// A file system that hangs blocks only this thread. No other thread waits for its end.
-fn start_probe_thread(directory: &Path) -> io::Result<mpsc::Sender<ProbeRequest>> {
+fn start_probe_thread(
+    directory: &Path,
+    progress: Arc<Progress>,
+) -> io::Result<mpsc::Sender<ProbeRequest>> {
     let (sender, requests) = mpsc::channel::<ProbeRequest>();
     let directory: Arc<Path> = directory.into();
     thread::Builder::new()
-        .name("disk-room".to_owned())
+        .name(THREAD.to_owned())
         .spawn(move || {
             for request in requests {
                 // An error means that the probe was dropped meanwhile.
-                let _ = request.send(DirectorySpace::of(&directory));
+                let _ = request.send(progress.count(|| DirectorySpace::of(&directory)));
             }
         })?;
     Ok(sender)
