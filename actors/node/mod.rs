@@ -396,6 +396,8 @@ async fn until_slow(mailboxes: &Mailboxes) {
 #[cfg(test)]
 mod builder_tests;
 #[cfg(test)]
+mod stall_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod timer_tests;

@@ -100,9 +100,9 @@ impl Stalls {
         &self.watches
     }
 
-    /// Adds the watches of another list.
+    /// Moves the watches of another list to this one.
     pub(crate) fn watch_all(&self, watches: &Watches) {
-        self.watches.extend(&watches.load());
+        self.watches.extend(&watches.take());
     }
 
     /// Watches a thread that counts its own units of work, until the count is dropped. The thread
@@ -194,7 +194,7 @@ fn run(stalls: &Stalls, limit: Duration, stopped: &Receiver<Infallible>) {
     let mut last = Instant::now();
     while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(SAMPLE_INTERVAL) {
         let now = Instant::now();
-        let elapsed = (now - last).min(SAMPLE_TIME_MAX);
+        let elapsed = sample_time(now - last);
         last = now;
         observations = observe(observations, &stalls.watches.load(), elapsed, limit);
         let stalled: Vec<_> = observations.iter().filter_map(Observation::stall).collect();
@@ -203,8 +203,13 @@ fn run(stalls: &Stalls, limit: Duration, stopped: &Receiver<Infallible>) {
         }
     }
     // The watches refer to queues, whose jobs must be dropped with the node.
-    stalls.watches.clear();
+    drop(stalls.watches.take());
     stalls.stalled.store(Arc::default());
+}
+
+/// Returns the time that a sample counts, which was taken `elapsed` after the last one.
+fn sample_time(elapsed: Duration) -> Duration {
+    elapsed.min(SAMPLE_TIME_MAX)
 }
 
 /// Takes a sample of each watch, logs the stalls that begin or end, and returns the observations
@@ -316,6 +321,107 @@ fn log(change: Change, observation: &Observation) {
         Change::Ended(duration) => {
             let secs = duration.as_secs();
             tracing::warn!(thread, secs, "the stall has ended");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    fn observation() -> Observation {
+        Observation::new(Watch::new("thread", || None))
+    }
+
+    proptest! {
+        /// The oracle is the time for which the present sample was repeated.
+        #[test]
+        fn names_what_repeats_a_sample_with_work_for_the_limit(
+            samples in prop::collection::vec((0u64..3, 0u8..4, 0u64..500, 1usize..60), 1..20),
+        ) {
+            let mut observation = observation();
+            let (mut last, mut repeated, mut was_stalled) = (None, Duration::ZERO, false);
+            for (progress, activity, elapsed_ms, count) in samples {
+                let sample = match activity {
+                    0 => None,
+                    1 => Some(Sample::new(progress, Activity::Idle)),
+                    2 => Some(Sample::new(progress, Activity::Waiting)),
+                    _ => Some(Sample::new(progress, Activity::Working(Some("message")))),
+                };
+                let elapsed = Duration::from_millis(elapsed_ms);
+                for _ in 0..count {
+                    repeated = match sample == last {
+                        true => repeated + elapsed,
+                        false => Duration::ZERO,
+                    };
+                    last = sample;
+                    let is_stalled = activity >= 2 && repeated >= LIMIT;
+                    let change = observation.update(sample, elapsed, LIMIT);
+                    prop_assert_eq!(change == Change::Began, is_stalled && !was_stalled);
+                    prop_assert_eq!(matches!(change, Change::Ended(_)), was_stalled && !is_stalled);
+                    let stall = observation.stall();
+                    prop_assert_eq!(stall.is_some(), is_stalled);
+                    if let Some(stall) = stall {
+                        prop_assert_eq!(stall.duration, repeated);
+                        prop_assert_eq!(stall.message.is_some(), activity == 3);
+                    }
+                    was_stalled = is_stalled;
+                }
+            }
+        }
+
+        #[test]
+        fn keeps_the_observations_of_the_watches_that_remain(removed in 0usize..5) {
+            let idle = Sample::new(0, Activity::Working(None));
+            let name = |index: usize| format!("thread-{index}");
+            let mut watches: Vec<_> =
+                (0..5).map(|index| Watch::new(name(index), move || Some(idle))).collect();
+            let second = Duration::from_secs(1);
+            let mut observations = Vec::new();
+            for _ in 0..3 {
+                observations = observe(observations, &watches, second, LIMIT);
+            }
+            watches.remove(removed);
+            watches.push(Watch::new("new", move || Some(idle)));
+            observations = observe(observations, &watches, second, LIMIT);
+            let unchanged: Vec<_> = observations
+                .iter()
+                .map(|observation| observation.unchanged.as_secs())
+                .collect();
+            prop_assert_eq!(unchanged, [3, 3, 3, 3, 0]);
+            let order = observations.iter().zip(&watches);
+            prop_assert!(order.into_iter().all(|(observation, watch)| observation.watch.is(watch)));
+        }
+    }
+
+    #[test]
+    fn counts_a_pause_of_the_monitor_as_one_sample() {
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(sample_time(hour), SAMPLE_TIME_MAX);
+        assert_eq!(sample_time(SAMPLE_INTERVAL), SAMPLE_INTERVAL);
+    }
+
+    #[test]
+    fn commit_path_includes_no_reader_and_no_http_worker() {
+        let stall = |thread: &str| Stall {
+            thread: thread.into(),
+            duration: LIMIT,
+            message: None,
+        };
+        for thread in [
+            "mempool",
+            "sequencer",
+            "committer",
+            "executor",
+            "store-writer",
+        ] {
+            assert!(stall(thread).is_on_commit_path(), "{thread}");
+        }
+        for thread in ["storage", "pruner", "store-reader", "http-api", "notifier"] {
+            assert!(!stall(thread).is_on_commit_path(), "{thread}");
         }
     }
 }

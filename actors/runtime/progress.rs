@@ -178,9 +178,9 @@ impl Watches {
         self.0.load_full()
     }
 
-    /// Removes all watches, with the queues that they refer to.
-    pub(crate) fn clear(&self) {
-        self.0.store(Arc::default());
+    /// Removes all watches and returns them. They refer to queues, which end with them.
+    pub(crate) fn take(&self) -> Arc<Vec<Watch>> {
+        self.0.swap(Arc::default())
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
             .map(|watch| watch.is(&thread))
             .collect();
         assert_eq!(names, [true, true]);
-        watches.clear();
+        assert_eq!(watches.take().len(), 2);
         assert!(watches.load().is_empty());
     }
 }
