@@ -29,7 +29,7 @@ use std::{
 };
 
 /// Name of the thread.
-const THREAD: &str = "executor";
+pub(crate) const THREAD: &str = "executor";
 
 /// The state of the executor thread: the tip of the executed chain, and caches of the chain's
 /// state.

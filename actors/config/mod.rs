@@ -30,6 +30,8 @@ pub struct NodeConfig {
     pub actors: ActorsConfig,
     /// Capacity of each actor's mailbox, in requests.
     pub mailboxes: MailboxCapacities,
+    /// Monitor of the progress of actors and threads.
+    pub stalls: StallConfig,
 }
 
 /// Configuration of the threads that run the actors.
@@ -42,6 +44,20 @@ pub struct ActorsConfig {
 impl Default for ActorsConfig {
     fn default() -> Self {
         Self { threads: 1 }
+    }
+}
+
+/// Configuration of the monitor of progress.
+#[derive(Clone, Debug)]
+pub struct StallConfig {
+    /// Time without progress, while work waits, after which an actor or thread is stalled, in
+    /// seconds, at least 1.
+    pub secs: u64,
+}
+
+impl Default for StallConfig {
+    fn default() -> Self {
+        Self { secs: 10 }
     }
 }
 
@@ -278,6 +294,7 @@ impl NodeConfig {
                 "sequencer.clock_jump_max_secs",
                 self.sequencer.clock_jump_max_secs,
             ),
+            ("process.stall_secs", self.stalls.secs),
         ];
         let zero = settings
             .iter()

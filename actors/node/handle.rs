@@ -5,6 +5,7 @@
 use super::{
     meters::{MeterStatus, Meters},
     renderers::Renderers,
+    stalls::{Stall, Stalls},
 };
 use crate::{
     BlockFeed, ClockStatus, FilterRules, FlightRecorder, GasEstimate, Head, LaneStatus,
@@ -23,6 +24,7 @@ use crate::{
         clock::LedgerClock,
         fatal::FatalErrorReporter,
         mailbox::{Mailbox, MailboxControl},
+        progress::{Progress, QueueProgress, Watch},
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
@@ -33,7 +35,10 @@ use arc_swap::ArcSwap;
 use ledger_limits::Limit;
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::AtomicBool},
+};
 use tokio::sync::oneshot;
 
 /// A handle of a running node. Cheap to clone.
@@ -71,6 +76,7 @@ pub(crate) struct NodeParts {
     /// The files of the store, which may be removed or replaced while the node runs.
     pub(crate) files: StoreFiles,
     pub(crate) reporter: FatalErrorReporter,
+    pub(crate) stalls: Stalls,
 }
 
 /// The mailboxes of all actors, and the metrics of the threads behind them.
@@ -96,6 +102,16 @@ impl Mailboxes {
             meters: _,
         } = self;
         [mempool, sequencer, committer, storage, pruner]
+    }
+
+    /// Adds the actors, and the threads behind queues, to `stalls`.
+    pub(super) fn watch(&self, stalls: &Stalls) {
+        for mailbox in self.all() {
+            stalls.watch(mailbox.watch());
+        }
+        for meter in self.meters.work() {
+            stalls.watch_all(meter.watches());
+        }
     }
 
     /// Returns the mailbox of the actor with this name.
@@ -142,6 +158,7 @@ impl NodeHandle {
     #[must_use = "the task completes the waits of the handle"]
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
         let (notifier, task) = CommitNotifier::new();
+        self.node().stalls.watch(notifier.watch());
         let handle = Self {
             shared: Arc::clone(&self.shared),
             notifier: Some(Arc::new(notifier)),
@@ -347,6 +364,45 @@ impl NodeHandle {
     /// signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
         self.node().queues.signatures.status()
+    }
+
+    /// Returns a stall of an actor or thread without which no block is committed, if there is one.
+    pub fn commit_stall(&self) -> Option<Stall> {
+        let stalled = self.node().stalls.stalled();
+        stalled
+            .iter()
+            .find(|stall| stall.is_on_commit_path())
+            .cloned()
+    }
+
+    /// Returns the number of stalled actors and threads by name. A name without a stall has 0.
+    pub fn stalls_by_name(&self) -> BTreeMap<Arc<str>, usize> {
+        self.node().stalls.count_by_name()
+    }
+
+    /// Watches a thread that counts its units of work, until the count is dropped. The thread is
+    /// stalled if a unit takes longer than `process.stall_secs`.
+    pub fn watch_thread(&self, name: &'static str) -> Arc<Progress> {
+        self.node().stalls.watch_thread(name)
+    }
+
+    /// Watches an event loop, on whose thread the caller must run the returned task. The event loop
+    /// is stalled if it does not run the task for `process.stall_secs`.
+    #[must_use = "the task shows the progress of the event loop"]
+    pub fn watch_event_loop(&self, name: Arc<str>) -> impl Future<Output = ()> + use<> {
+        self.node().stalls.watch_event_loop(name)
+    }
+
+    /// Watches a queue. `sample` returns whether work waits or is being done, and a number that
+    /// changes with each progress.
+    pub fn watch_queue(
+        &self,
+        name: &'static str,
+        sample: impl Fn() -> QueueProgress + Send + Sync + 'static,
+    ) {
+        self.node()
+            .stalls
+            .watch(Watch::new(name, move || Some(sample().into())));
     }
 
     /// Returns the filter of submissions.

@@ -60,18 +60,22 @@ impl Meters {
         }
     }
 
+    /// Returns the metrics of the threads behind queues.
+    pub(crate) fn work(&self) -> [&Arc<WorkMeter>; 5] {
+        [
+            &self.executor,
+            &self.writer,
+            &self.applier,
+            &self.readers,
+            &self.renderers,
+        ]
+    }
+
     /// Returns the current values, with the number of clients that wait now.
     pub(crate) fn status(&self, waiting_clients: usize) -> MeterStatus {
         MeterStatus {
             pool: self.pool.snapshot(),
-            work: [
-                &self.executor,
-                &self.writer,
-                &self.applier,
-                &self.readers,
-                &self.renderers,
-            ]
-            .map(|meter| meter.status()),
+            work: self.work().map(|meter| meter.status()),
             commit: self.commit.snapshot(),
             waits: self.waits.status(waiting_clients),
             syncs: self

@@ -12,12 +12,14 @@
 //! | `store-applier` | application of durable blocks that a reader waits for | the requests of readers; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
+//! | `stall-monitor` | samples of the progress of all others | its interval |
 
 pub(crate) mod builder;
 pub(crate) mod handle;
 pub(crate) mod lookup;
 pub(crate) mod meters;
 pub(crate) mod renderers;
+pub(crate) mod stalls;
 pub(crate) mod submit;
 mod wait;
 pub(crate) mod wait_meter;
@@ -52,6 +54,7 @@ use ledger_limits::Limit;
 use ledger_store::{Store, StoreFiles, SyncTimer};
 use ledger_vm::Chain;
 use renderers::{Renderers, RenderersGuard};
+use stalls::{StallMonitor, Stalls};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -79,6 +82,7 @@ pub struct Node {
     signatures: ShutdownGuard,
     renderers: RenderersGuard,
     threads: Vec<JoinHandle<()>>,
+    stall_monitor: StallMonitor,
 }
 
 impl Node {
@@ -157,9 +161,10 @@ impl Node {
         let workers = builder.workers(actors, (writer, reader), tip);
         let threads = workers.spawn(&builder.reporter, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
+        let stalls = Stalls::default();
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
-            .start_threads(&chain, &builder.reporter)
+            .start_threads(&chain, &builder.reporter, stalls.watches())
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);
@@ -167,6 +172,10 @@ impl Node {
         let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
         threads
             .extend(renderers::spawn(&jobs, &builder.reporter, meter).map_err(StartError::Thread)?);
+        mailboxes.watch(&stalls);
+        let limit = Duration::from_secs(config.stalls.secs);
+        let stall_monitor = StallMonitor::start(stalls.clone(), limit, &builder.reporter)
+            .map_err(StartError::Thread)?;
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
@@ -193,6 +202,7 @@ impl Node {
                 health,
                 files: files.clone(),
                 reporter: reporter.clone(),
+                stalls,
             }),
             files,
             mailboxes,
@@ -203,6 +213,7 @@ impl Node {
             signatures,
             renderers: renderers_guard,
             threads,
+            stall_monitor,
         })
     }
 
@@ -257,6 +268,7 @@ impl Node {
             signatures,
             renderers,
             threads,
+            stall_monitor,
         } = self;
         drop((handle, mailboxes, signatures, renderers));
         // The values dropped here and the actors own the senders of the queues. A thread ends when
@@ -271,7 +283,9 @@ impl Node {
             }
             _ => Ok(()),
         };
-        for thread in threads {
+        // The monitor is last, so that it names a thread that does not end.
+        let monitor = std::iter::once_with(|| stall_monitor.stop());
+        for thread in threads.into_iter().chain(monitor) {
             let name = thread.thread().name().unwrap_or_default().to_owned();
             if thread.join().is_err() {
                 panicked.push(name);
@@ -395,6 +409,8 @@ async fn until_delayed(mailboxes: &Mailboxes, health: &StorageHealth) {
 
 #[cfg(test)]
 mod builder_tests;
+#[cfg(test)]
+mod stall_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

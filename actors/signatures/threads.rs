@@ -4,9 +4,13 @@ use super::{
     queues::{Job, Work},
     scheduler::{Batch, Lane, LaneScheduler},
 };
-use crate::runtime::fatal::FatalErrorReporter;
+use crate::runtime::{
+    fatal::FatalErrorReporter,
+    progress::{Progress, Watch, Watches},
+};
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
+use ledger_metrics::Metric as _;
 use ledger_types::CheckedTransaction;
 use ledger_vm::Chain;
 use std::{
@@ -31,7 +35,8 @@ pub(super) struct StopSignal {
     pub(super) stopped: Arc<AtomicBool>,
 }
 
-/// Starts a signature thread with the given nice value.
+/// Starts a signature thread with the given nice value, and adds a watch of its progress to
+/// `watches`.
 ///
 /// After a stop the thread completes its current batch. Checks that still wait return
 /// [`NodeError::Stopping`](crate::NodeError::Stopping).
@@ -43,6 +48,7 @@ pub(super) fn spawn(
     (chain, work, stop_signal): (Chain, Work, StopSignal),
     nice: u8,
     reporter: &FatalErrorReporter,
+    watches: &Watches,
 ) -> io::Result<JoinHandle<()>> {
     let mut checker = Checker {
         chain,
@@ -51,13 +57,30 @@ pub(super) fn spawn(
         scheduler: LaneScheduler::default(),
         keys: DecodedKeys::default(),
     };
+    let progress = Arc::<Progress>::default();
+    watches.add(watch(&progress, &checker.work));
     reporter.spawn(THREAD, move || {
         if let Err(error) = raise_nice_value(nice) {
             tracing::warn!(%error, "the nice value of the signature thread could not be raised");
         }
         while let Some(batch) = checker.next() {
-            checker.check(batch);
+            progress.count(|| checker.check(batch));
         }
+    })
+}
+
+/// Returns a watch of a thread, until the thread ends. Transactions wait while they hold permits of a
+/// lane, and every batch is progress of the threads that wait for work.
+fn watch(progress: &Arc<Progress>, work: &Work) -> Watch {
+    let progress = Arc::downgrade(progress);
+    let lanes = [&work.trusted, &work.untrusted]
+        .map(|lane| (lane.capacity.clone(), Arc::clone(&lane.counters)));
+    Watch::new(THREAD, move || {
+        let is_waiting = lanes.iter().any(|(capacity, _)| capacity.used_cost() > 0);
+        let batches = lanes
+            .iter()
+            .map(|(_, counters)| counters.batches.snapshot());
+        Some(progress.upgrade()?.sample(is_waiting, batches.sum()))
     })
 }
 

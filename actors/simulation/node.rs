@@ -12,6 +12,7 @@ use crate::{
         builder::NodeBuilder,
         handle::{Mailboxes, NodeParts, RequestQueues},
         renderers::Renderers,
+        stalls::Stalls,
     },
     protocol::sequencer::Start,
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
@@ -141,6 +142,7 @@ impl StartUp<'_> {
             health,
             files: StoreFiles::default(),
             reporter: failure.clone(),
+            stalls: Stalls::default(),
         });
         let (handle, notifier_task) = handle.for_thread();
         let is_active = Rc::new(Cell::new(true));

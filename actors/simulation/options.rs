@@ -34,6 +34,7 @@ impl Options {
     pub(super) fn choose(random: &mut Rng) -> Self {
         let node = NodeConfig {
             filter: Default::default(),
+            stalls: Default::default(),
             signatures: SignaturesConfig {
                 threads: 1,
                 nice: 0,

@@ -27,7 +27,7 @@ use std::{
 };
 
 /// Name of the writer thread.
-const THREAD: &str = "store-writer";
+pub(crate) const THREAD: &str = "store-writer";
 
 /// Idle time after which the writer applies durable blocks, unless a reader requests it earlier from
 /// the thread in [`super::applier`].

@@ -43,7 +43,7 @@ use crate::{
     telemetry,
 };
 use actix_web::rt::System;
-use ledger_actors::{FatalError, Node, StopError};
+use ledger_actors::{FatalError, Node, QueueProgress, StopError};
 use ledger_types::Genesis;
 use std::{io, path::Path};
 
@@ -232,6 +232,10 @@ impl Service {
             .await
             .map_err(|error| RunError::fatal("the node does not start", &error))?;
         flight.set_recorder(node.handle().flight_recorder());
+        node.handle().watch_queue(telemetry::THREAD, || {
+            let (done, has_work) = telemetry::progress();
+            QueueProgress { done, has_work }
+        });
         match start_listeners(settings, &node, &ledger.genesis, resources).await {
             Ok((disk_space, listeners)) => Ok(Self {
                 node,

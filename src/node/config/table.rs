@@ -339,6 +339,12 @@ settings! {
          started: responses come sooner beside other programs that keep all cores busy. Linux \
          only.";
 
+    "process.stall_secs" => node.stalls.secs, Integer(1..=3_600), "s",
+        "Time without progress, while work waits, after which the log and the metric \
+         ledger_stalled name an actor or thread. /v1/-/healthy is 503 while one of them is on the \
+         path of a commit. One query, block, write or sync that takes longer is named as well, so \
+         keep it above the slowest sync of the disk.";
+
     "log.format" => log.format, Choice(&["text", "json"]), "",
         "Format of log lines: text for people, json for programs. Both go to standard error.";
     "log.level" => log.level, LogLevel, "",

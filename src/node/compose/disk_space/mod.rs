@@ -19,7 +19,7 @@ mod disks;
 
 use crate::config::Settings;
 use disks::DirectorySpace;
-use ledger_actors::NodeHandle;
+use ledger_actors::{NodeHandle, Progress};
 use ledger_store::write_space_bytes;
 use std::{
     io,
@@ -35,7 +35,7 @@ use tokio::{
 };
 
 /// Name of the thread that compares and measures.
-const PROBE_THREAD: &str = "disk-room";
+const THREAD: &str = "disk-room";
 
 /// Between two ticks. One costs a few system calls of about a microsecond; between two of them a
 /// fast disk takes less than the reserve.
@@ -126,8 +126,9 @@ impl DiskSpaceMonitor {
     ///
     /// Returns the error of the operating system if a thread cannot be started.
     pub(super) async fn start(node: NodeHandle, settings: &Settings) -> io::Result<Self> {
+        let progress = node.watch_thread(THREAD);
         let mut probe = DiskSpaceProbe {
-            requests: start_probe_thread(node.clone(), &settings.storage.data_dir)?,
+            requests: start_probe_thread(node.clone(), &settings.storage.data_dir, progress)?,
             node,
             reserve: DiskReserve::of(settings),
             pool_bytes: 0,
@@ -157,22 +158,26 @@ impl Drop for DiskSpaceMonitor {
 type ProbeRequest = oneshot::Sender<Option<io::Result<DirectorySpace>>>;
 
 /// Starts the thread that compares the files of `node` with their paths and measures, on request.
-/// It ends when the sender is dropped.
+/// It counts each request in `progress`, and ends when the sender is dropped.
 ///
 /// A file system that hangs blocks only this thread. No other thread waits for its end.
 fn start_probe_thread(
     node: NodeHandle,
     directory: &Path,
+    progress: Arc<Progress>,
 ) -> io::Result<mpsc::Sender<ProbeRequest>> {
     let (sender, requests) = mpsc::channel::<ProbeRequest>();
     let directory: Arc<Path> = directory.into();
     thread::Builder::new()
-        .name(PROBE_THREAD.to_owned())
+        .name(THREAD.to_owned())
         .spawn(move || {
             for request in requests {
-                let is_in_place = node.check_files(PROBE_THREAD);
+                let measured = progress.count(|| {
+                    let is_in_place = node.check_files(THREAD);
+                    is_in_place.then(|| DirectorySpace::of(&directory))
+                });
                 // An error means that the probe was dropped meanwhile.
-                let _ = request.send(is_in_place.then(|| DirectorySpace::of(&directory)));
+                let _ = request.send(measured);
             }
         })?;
     Ok(sender)
