@@ -1,8 +1,11 @@
 //! An open store, until it is split into its writer and its readers.
 
 use crate::{
-    StoreError, StoreOptions, StoreReader, StoreWriter,
-    directory::{format::create_tables_if_empty, open},
+    StoreError, StoreOptions, StoreReader, StoreScrubber, StoreWriter,
+    directory::{
+        format::create_tables_if_empty,
+        open::{self, OpenDatabase},
+    },
     index::compaction::CompactionConfig,
     tables::{
         digest::DigestKey,
@@ -23,6 +26,7 @@ use std::{path::Path, sync::Arc};
 #[derive(Debug)]
 pub struct Store {
     pub(crate) writer: StoreWriter,
+    scrubber: StoreScrubber,
 }
 
 impl Store {
@@ -59,8 +63,7 @@ impl Store {
         check_bytes_max: u64,
     ) -> Result<Self, StoreError> {
         let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
-        let writer = open_writer(database, StoreLocation::Directory(directory, lock))?;
-        Ok(Self { writer })
+        Self::with_database(database, StoreLocation::Directory(directory, lock))
     }
 
     /// Opens the store in `backend`, with its write-ahead log in `log`.
@@ -74,8 +77,7 @@ impl Store {
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
-        Ok(Self { writer })
+        Self::with_database(database, StoreLocation::Backend(Arc::new(log)))
     }
 
     /// Opens the store in `backend`, with `secret` as the digest key of an empty one.
@@ -94,8 +96,22 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
         create_tables_if_empty(&database.database, DigestKey::from_bytes(secret))?;
-        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
-        Ok(Self { writer })
+        Self::with_database(database, StoreLocation::Backend(Arc::new(log)))
+    }
+
+    fn with_database(
+        database: OpenDatabase,
+        location: StoreLocation<'_>,
+    ) -> Result<Self, StoreError> {
+        let disk = Arc::clone(&database.disk);
+        let writer = open_writer(database, location)?;
+        let scrubber = StoreScrubber::new(disk, &writer);
+        Ok(Self { writer, scrubber })
+    }
+
+    /// Returns a scrubber of the database and the write-ahead log.
+    pub fn scrubber(&self) -> StoreScrubber {
+        self.scrubber.clone()
     }
 
     /// Returns the genesis of the ledger, or `None` if nothing is committed.

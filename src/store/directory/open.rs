@@ -17,12 +17,15 @@ use std::{
     fs,
     io::{self, ErrorKind},
     path::Path,
+    sync::Arc,
 };
 
 /// An open database behind fault isolation.
 pub(crate) struct OpenDatabase {
     pub(crate) database: Database,
     pub(crate) disk_status: DiskStatus,
+    /// The database file, for reads that bypass the database.
+    pub(crate) disk: Arc<dyn StorageBackend>,
 }
 
 /// Locks a directory and opens the database file in it. Creates directory and file if absent.
@@ -122,6 +125,7 @@ fn open_isolated(
     options: &StoreOptions,
 ) -> Result<OpenDatabase, StoreError> {
     let (backend, disk_status) = FaultIsolatingBackend::new(backend);
+    let disk = backend.disk();
     let database = builder(options).create_with_backend(backend);
     // A failed write takes precedence, because an error of redb would be its consequence.
     disk_status
@@ -131,6 +135,7 @@ fn open_isolated(
     Ok(OpenDatabase {
         database,
         disk_status,
+        disk,
     })
 }
 

@@ -8,6 +8,7 @@ mod kit;
 mod model;
 mod recovery;
 mod refusals;
+mod scrub;
 mod state_keys;
 mod workload;
 

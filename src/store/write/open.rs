@@ -65,6 +65,7 @@ pub(crate) fn open_writer(
     let OpenDatabase {
         database,
         disk_status,
+        disk: _,
     } = database;
     let directory = &location.path().to_owned();
     let identity = prepare(&database, directory)?;
