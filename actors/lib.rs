@@ -152,4 +152,4 @@ pub use state::{
     committed::{CommittedTransaction, TransactionContent},
     head::Head,
 };
-pub use storage::meter::CommitStatus;
+pub use storage::{meter::CommitStatus, scrubber::ScrubStatus};

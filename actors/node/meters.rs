@@ -17,6 +17,7 @@ use crate::{
     storage::{
         applier,
         meter::{CommitMeter, CommitStatus},
+        scrubber::{ScrubMeter, ScrubStatus},
     },
 };
 use ledger_metrics::Metric;
@@ -33,6 +34,7 @@ pub(crate) struct Meters {
     pub(crate) readers: Arc<WorkMeter>,
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
+    pub(crate) scrub: Arc<ScrubMeter>,
     pub(crate) waits: WaitMeter,
     /// Timer of the store's syncs, which is set when the writer is created.
     pub(crate) sync_timer: OnceLock<SyncTimer>,
@@ -49,6 +51,7 @@ impl Meters {
             readers: Arc::new(WorkMeter::new("store-reader", reader_count)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
+            scrub: Arc::default(),
             waits: WaitMeter::default(),
             sync_timer: OnceLock::new(),
         }
@@ -67,6 +70,7 @@ impl Meters {
             ]
             .map(|meter| meter.status()),
             commit: self.commit.snapshot(),
+            scrub: self.scrub.snapshot(),
             waits: self.waits.status(waiting_clients),
             syncs: self
                 .sync_timer
@@ -86,6 +90,8 @@ pub struct MeterStatus {
     pub work: [WorkStatus; 5],
     /// Commits and prune steps.
     pub commit: CommitStatus,
+    /// Verification of the ledger's files.
+    pub scrub: ScrubStatus,
     /// Clients that wait for transactions.
     pub waits: WaitStatus,
     /// Syncs of the store.

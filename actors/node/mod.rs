@@ -11,6 +11,7 @@
 //! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
 //! | `store-applier` | application of durable blocks that a reader waits for | the requests of readers; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
+//! | `store-scrubber` | verification of the files, at most a fifth of the time | the next pass; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 
 pub(crate) mod builder;
@@ -44,6 +45,7 @@ use crate::{
     },
     signatures::{ShutdownGuard, SignatureChecks},
     state::storage_health::StorageHealth,
+    storage::scrubber::{self, ScrubGuard},
 };
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
@@ -76,6 +78,7 @@ pub struct Node {
     arbiters: Arbiters,
     signatures: ShutdownGuard,
     renderers: RenderersGuard,
+    scrubber: Option<ScrubGuard>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -117,6 +120,7 @@ impl Node {
             return Err(StartError::NoSystem);
         }
         config.check()?;
+        let store_scrubber = store.scrubber();
         let (writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
@@ -154,6 +158,18 @@ impl Node {
         let workers = builder.workers(actors, (writer, reader), tip);
         let threads = workers.spawn(&builder.reporter, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
+        let scrubbing = scrubber::spawn(
+            store_scrubber,
+            config.storage.scrub_interval(),
+            health.clone(),
+            Arc::clone(&mailboxes.meters.scrub),
+            &builder.reporter,
+        )
+        .map_err(StartError::Thread)?;
+        let scrubber = scrubbing.map(|(guard, thread)| {
+            threads.push(thread);
+            guard
+        });
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
             .start_threads(&chain, &builder.reporter)
@@ -197,6 +213,7 @@ impl Node {
             arbiters,
             signatures,
             renderers: renderers_guard,
+            scrubber,
             threads,
         })
     }
@@ -250,9 +267,10 @@ impl Node {
             arbiters,
             signatures,
             renderers,
+            scrubber,
             threads,
         } = self;
-        drop((handle, mailboxes, signatures, renderers));
+        drop((handle, mailboxes, signatures, renderers, scrubber));
         // The values dropped here and the actors own the senders of the queues. A thread ends when
         // its queue is disconnected.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();

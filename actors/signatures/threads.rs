@@ -4,7 +4,7 @@ use super::{
     queues::{Job, Work},
     scheduler::{Batch, Lane, LaneScheduler},
 };
-use crate::runtime::fatal::FatalErrorReporter;
+use crate::runtime::{fatal::FatalErrorReporter, nice::raise_nice_value};
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
 use ledger_types::CheckedTransaction;
@@ -59,23 +59,6 @@ pub(super) fn spawn(
             checker.check(batch);
         }
     })
-}
-
-/// Raises the nice value of this thread to `nice`. A higher value stays, because only a
-/// privileged process may lower it.
-#[cfg(target_os = "linux")]
-fn raise_nice_value(nice: u8) -> io::Result<()> {
-    use rustix::process::{getpriority_process, setpriority_process};
-    // Applies to the calling thread: Linux has one nice value per thread.
-    let nice = getpriority_process(None)?.max(i32::from(nice));
-    setpriority_process(None, nice)?;
-    Ok(())
-}
-
-/// Does nothing, because on other systems the nice value applies to the whole process.
-#[cfg(not(target_os = "linux"))]
-fn raise_nice_value(_: u8) -> io::Result<()> {
-    Ok(())
 }
 
 /// The state of a signature thread.
