@@ -103,9 +103,10 @@ impl Store {
         database: OpenDatabase,
         location: StoreLocation<'_>,
     ) -> Result<Self, StoreError> {
-        let disk = Arc::clone(&database.disk);
+        let (disk, disk_status) = (Arc::clone(&database.disk), database.disk_status.clone());
         let writer = open_writer(database, location)?;
-        let scrubber = StoreScrubber::new(disk, &writer);
+        let latest_view = writer.applier.views().clone();
+        let scrubber = StoreScrubber::new(disk, disk_status, latest_view, writer.wal.scrubber());
         Ok(Self { writer, scrubber })
     }
 

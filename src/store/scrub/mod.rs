@@ -16,7 +16,7 @@
 mod backend;
 
 use crate::{
-    StoreError, StoreWriter,
+    StoreError,
     io::fault_isolation::DiskStatus,
     read::view::{LatestView, ReadView},
     wal::scrub::WalScrubber,
@@ -77,12 +77,17 @@ struct PinnedCommit {
 
 impl StoreScrubber {
     /// Creates the scrubber of an open store, whose database file is `disk`.
-    pub(crate) fn new(disk: Arc<dyn StorageBackend>, writer: &StoreWriter) -> Self {
+    pub(crate) fn new(
+        disk: Arc<dyn StorageBackend>,
+        disk_status: DiskStatus,
+        latest_view: LatestView,
+        wal: WalScrubber,
+    ) -> Self {
         Self {
             disk,
-            disk_status: writer.disk_status.clone(),
-            latest_view: writer.latest_view.clone(),
-            wal: writer.wal.scrubber(),
+            disk_status,
+            latest_view,
+            wal,
         }
     }
 
