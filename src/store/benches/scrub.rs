@@ -24,7 +24,10 @@ use ledger_store::{
     FileSize, ScrubControl, ScrubOutcome, Store, StoreOptions, StoreReader, StoreScrubber,
     StoreWriter,
 };
-use redb::{Builder, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
+use redb::{
+    Builder, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    StorageBackend, TableDefinition, TableHandle,
+};
 use std::{
     collections::{BTreeMap, HashMap},
     error::Error,
@@ -187,7 +190,13 @@ fn resident_bytes() -> Result<u64, Failure> {
 /// Flips bits, scrubs after each, and compares the content if the bit is not found.
 fn flip_bits(ledger: &Ledger, flips: u64, seed: u64) -> Result<(), Failure> {
     let mut random = Rng::with_seed(seed);
+    let started = Instant::now();
     let expected = content(&ledger.path)?;
+    println!(
+        "all rows read after a recovery in {:.2?}: {:?}",
+        started.elapsed(),
+        expected.pages
+    );
     let (mut found, mut without_data, mut missed) = ([0; 2], [0; 2], 0);
     let started = Instant::now();
     for number in 0..flips {
@@ -249,7 +258,7 @@ fn flip(path: &Path, offset: u64, bit: u8) -> io::Result<()> {
 }
 
 /// Returns a digest of all rows after a recovery, as after a crash, without changing the files.
-fn content(path: &Path) -> Result<u64, Failure> {
+fn content(path: &Path) -> Result<Content, Failure> {
     let database = Arc::new(Overlay::new(&path.join("ledger.redb"))?);
     let log = Overlay::new(&path.join("ledger.log"))?;
     let store = Store::open_backend(SharedOverlay(Arc::clone(&database)), log, &OPTIONS)?;
@@ -259,30 +268,58 @@ fn content(path: &Path) -> Result<u64, Failure> {
     let transaction = database.begin_read()?;
     let mut digest = DefaultHasher::new();
     let meta = TableDefinition::<&str, &[u8]>::new("meta");
-    for row in transaction.open_table(meta)?.iter()? {
-        let (key, value) = row?;
-        (key.value(), value.value()).hash(&mut digest);
-    }
-    for name in ["blocks", "transactions"] {
-        let table = TableDefinition::<u64, &[u8]>::new(name);
-        for row in transaction.open_table(table)?.iter()? {
-            let (key, value) = row?;
-            (key.value(), value.value()).hash(&mut digest);
-        }
-    }
-    for name in ["events", "writes"] {
-        let table = TableDefinition::<(u64, u32), &[u8]>::new(name);
-        for row in transaction.open_table(table)?.iter()? {
-            let (key, value) = row?;
-            (key.value(), value.value()).hash(&mut digest);
-        }
-    }
+    let numbers = ["blocks", "transactions"].map(TableDefinition::<u64, &[u8]>::new);
+    let positions = ["events", "writes"].map(TableDefinition::<(u64, u32), &[u8]>::new);
     let runs = TableDefinition::<&[u8], &[u8]>::new("runs");
-    for row in transaction.open_table(runs)?.iter()? {
-        let (key, value) = row?;
-        (key.value(), value.value()).hash(&mut digest);
+    let mut pages = vec![add_rows(&transaction, meta, &mut digest)?];
+    for table in numbers {
+        pages.push(add_rows(&transaction, table, &mut digest)?);
     }
-    Ok(digest.finish())
+    for table in positions {
+        pages.push(add_rows(&transaction, table, &mut digest)?);
+    }
+    pages.push(add_rows(&transaction, runs, &mut digest)?);
+    Ok(Content {
+        digest: digest.finish(),
+        pages,
+    })
+}
+
+/// The content of a directory.
+#[derive(PartialEq, Eq, Debug)]
+struct Content {
+    /// Digest of all keys and values.
+    digest: u64,
+    /// Number of pages of each table.
+    pages: Vec<TablePages>,
+}
+
+/// Number of pages of a table.
+#[derive(PartialEq, Eq, Debug)]
+struct TablePages {
+    name: String,
+    leaves: u64,
+    branches: u64,
+}
+
+/// Adds the rows of a table to a digest, and returns the number of its pages.
+fn add_rows<K: redb::Key + 'static>(
+    transaction: &ReadTransaction,
+    definition: TableDefinition<'_, K, &'static [u8]>,
+    digest: &mut DefaultHasher,
+) -> Result<TablePages, Failure> {
+    let table = transaction.open_table(definition)?;
+    for row in table.iter()? {
+        let (key, value) = row?;
+        K::as_bytes(&key.value()).as_ref().hash(digest);
+        value.value().hash(digest);
+    }
+    let stats = table.stats()?;
+    Ok(TablePages {
+        name: definition.name().to_owned(),
+        leaves: stats.leaf_pages(),
+        branches: stats.branch_pages(),
+    })
 }
 
 /// A file whose changes stay in memory.

@@ -244,7 +244,7 @@ fn finds_nothing_in_an_intact_store_beside_commits_prunes_and_checkpoints() {
 fn damage_row(store: &Open) {
     let path = store.path(DATABASE);
     let content = fs::read(&path).unwrap();
-    let hash = store.workload.blocks[20].tip.block_hash;
+    let hash = store.workload.blocks[2].tip.block_hash;
     let windows = content.windows(32).enumerate();
     let copies = windows.filter(|(_, bytes)| *bytes == hash.as_bytes());
     for (offset, _) in copies {
