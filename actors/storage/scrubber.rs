@@ -8,7 +8,10 @@ use ledger_store::{ScrubControl, ScrubOutcome, StoreScrubber};
 use std::{
     convert::Infallible,
     io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -93,12 +96,7 @@ pub(crate) fn spawn(
         period: interval / PASSES_PER_INTERVAL,
         health: health.clone(),
         meter: Arc::clone(&meter),
-        control: Arc::new(Pace {
-            meter,
-            health,
-            stop: stop.clone(),
-            progress: Mutex::new(Progress::begin()),
-        }),
+        control: Arc::new(Pace::new(meter, health, stop.clone())),
         stop,
     };
     let thread = reporter.spawn(THREAD, move || {
@@ -144,11 +142,11 @@ impl Scrubber {
     /// Runs a pass, and returns whether it is complete. A finding is reported as a failed read.
     fn pass(&self) -> bool {
         let begun = Instant::now();
-        *self.control.progress() = Progress::begin();
+        self.control.begin();
         let control: Arc<dyn ScrubControl> = Arc::clone(&self.control) as _;
         let outcome = self.store.scrub(&control);
         let duration = begun.elapsed();
-        let bytes = self.control.progress().bytes;
+        let bytes = self.control.pass_bytes();
         self.meter.position_bytes.set(0);
         match outcome {
             Ok(ScrubOutcome::Interrupted) => {
@@ -189,37 +187,52 @@ fn as_gauge(amount: u64) -> usize {
     usize::try_from(amount).unwrap_or(usize::MAX)
 }
 
-/// The limit of a pass's rate, and its end.
+/// The limit of a pass's rate, and its end. Only the scrubber thread changes it.
 #[derive(Debug)]
 struct Pace {
     meter: Arc<ScrubMeter>,
     health: HealthReporter,
     stop: Receiver<Infallible>,
-    progress: Mutex<Progress>,
-}
-
-/// The progress of a pass.
-#[derive(Debug)]
-struct Progress {
+    /// Start of the thread.
+    started: Instant,
+    /// Time from the start of the thread to the end of the last sleep, in nanoseconds.
+    working_since_nanos: AtomicU64,
     /// Bytes that the pass has read.
-    bytes: u64,
-    /// End of the last sleep.
-    working_since: Instant,
-}
-
-impl Progress {
-    fn begin() -> Self {
-        Self {
-            bytes: 0,
-            working_since: Instant::now(),
-        }
-    }
+    pass_bytes: AtomicU64,
 }
 
 impl Pace {
-    /// Locks the progress. Only the scrubber thread does, so the lock is always free.
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new(meter: Arc<ScrubMeter>, health: HealthReporter, stop: Receiver<Infallible>) -> Self {
+        Self {
+            meter,
+            health,
+            stop,
+            started: Instant::now(),
+            working_since_nanos: AtomicU64::new(0),
+            pass_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Begins a pass.
+    fn begin(&self) {
+        self.pass_bytes.store(0, Relaxed);
+        self.begin_work();
+    }
+
+    /// Returns the number of bytes that the pass has read.
+    fn pass_bytes(&self) -> u64 {
+        self.pass_bytes.load(Relaxed)
+    }
+
+    fn begin_work(&self) {
+        let nanos = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.working_since_nanos.store(nanos, Relaxed);
+    }
+
+    /// Returns the time since the last sleep.
+    fn worked(&self) -> Duration {
+        let since = Duration::from_nanos(self.working_since_nanos.load(Relaxed));
+        self.started.elapsed().saturating_sub(since)
     }
 }
 
@@ -229,11 +242,10 @@ impl ScrubControl for Pace {
     ///
     /// While disk space is low, a pass would retain pages that are about to become free.
     fn on_read(&self, bytes: u64) -> bool {
-        let mut progress = self.progress();
-        progress.bytes += bytes;
+        let position = self.pass_bytes.fetch_add(bytes, Relaxed) + bytes;
         self.meter.bytes.add(bytes);
-        self.meter.position_bytes.set(as_gauge(progress.bytes));
-        let worked = progress.working_since.elapsed();
+        self.meter.position_bytes.set(as_gauge(position));
+        let worked = self.worked();
         let sleep = match worked < WORK {
             true => Duration::ZERO,
             false => worked.saturating_mul(SLEEP_PER_WORK),
@@ -242,7 +254,7 @@ impl ScrubControl for Pace {
             return false;
         }
         if !sleep.is_zero() {
-            progress.working_since = Instant::now();
+            self.begin_work();
         }
         self.health.health().unavailable().is_none()
     }

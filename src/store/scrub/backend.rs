@@ -1,7 +1,7 @@
 //! The backend of a walk: the pages of one durable commit, read from the live file.
 
 use super::ScrubControl;
-use crate::io::overlay::read_with_retry;
+use crate::{io::overlay::read_with_retry, read::view::LatestView};
 use redb::StorageBackend;
 use std::{
     io::{self, ErrorKind},
@@ -32,21 +32,24 @@ pub(super) struct Walk(Arc<WalkState>);
 #[derive(Debug)]
 struct WalkState {
     control: Option<Arc<dyn ScrubControl>>,
+    latest_view: LatestView,
     is_ended: AtomicBool,
     last_offset: AtomicU64,
 }
 
 impl Walk {
-    /// Creates the state of a walk. Without a control, it reads at full speed to the end.
-    pub(super) fn new(control: Option<Arc<dyn ScrubControl>>) -> Self {
+    /// Creates the state of a walk, which ends when `control` or the end of `latest_view` ends it.
+    /// Without a control, it reads at full speed.
+    pub(super) fn new(control: Option<Arc<dyn ScrubControl>>, latest_view: LatestView) -> Self {
         Self(Arc::new(WalkState {
             control,
+            latest_view,
             is_ended: AtomicBool::new(false),
             last_offset: AtomicU64::new(0),
         }))
     }
 
-    /// Returns whether the control has ended the walk.
+    /// Returns whether the walk has ended before its last page.
     pub(super) fn is_ended(&self) -> bool {
         self.0.is_ended.load(Relaxed)
     }
@@ -56,14 +59,14 @@ impl Walk {
         self.0.last_offset.load(Relaxed)
     }
 
-    /// Records a read, and fails if the control ends the walk.
+    /// Records a read, and fails if the walk ends.
     fn on_read(&self, offset: u64, bytes: usize) -> io::Result<()> {
         self.0.last_offset.store(offset, Relaxed);
         let continues = match &self.0.control {
             Some(control) => control.on_read(bytes as u64),
             None => true,
         };
-        if continues && !self.is_ended() {
+        if continues && !self.0.latest_view.has_ended() {
             return Ok(());
         }
         self.0.is_ended.store(true, Relaxed);

@@ -127,7 +127,7 @@ impl StoreScrubber {
                 WalkOutcome::Ended => return Ok(ScrubOutcome::Interrupted),
                 WalkOutcome::Damaged(damage) => damage,
             };
-            // Without the limit of the rate: damage is reported as soon as possible.
+            // Without the control's limit of the rate: damage is reported as soon as possible.
             let confirmed = self.walk(&commit, None);
             let newest = self.read_commit(true).map_err(unreadable)?;
             if !self.is_live() {
@@ -175,7 +175,7 @@ impl StoreScrubber {
 
     /// Compares all pages of `commit` with their checksums.
     fn walk(&self, commit: &PinnedCommit, control: Option<&Arc<dyn ScrubControl>>) -> WalkOutcome {
-        let walk = Walk::new(control.map(Arc::clone));
+        let walk = Walk::new(control.map(Arc::clone), self.latest_view.clone());
         let backend = CommitBackend::new(
             Arc::clone(&self.disk),
             commit.header,
@@ -191,7 +191,7 @@ impl StoreScrubber {
                 }
             })
             .create_with_backend(backend);
-        if walk.is_ended() || !self.is_live() {
+        if walk.is_ended() {
             return WalkOutcome::Ended;
         }
         match opened {
@@ -222,7 +222,7 @@ impl StoreScrubber {
 enum WalkOutcome {
     Intact,
     Damaged(StoreError),
-    /// The control ended the walk, or the store is not live any more.
+    /// The control ended the walk, the store was closed, or a write failed.
     Ended,
 }
 
