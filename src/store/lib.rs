@@ -10,8 +10,8 @@
 //! | `wal`, `index` | write-ahead log; memtables, runs, compaction, bloom filters |
 //! | `read` | views, snapshots, queries, pages |
 //! | `directory` | names, lock, format, checksums |
-//! | `write` | writer, commits, pruning, recovery |
 //! | `scrub` | verification of the files of an open store |
+//! | `write` | writer, commits, pruning, recovery |
 //!
 //! `docs/storage.md` describes the files of a data directory and the rules of their content.
 //!
