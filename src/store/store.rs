@@ -99,6 +99,11 @@ impl Store {
         Self::with_database(database, StoreLocation::Backend(Arc::new(log)))
     }
 
+    /// Creates the store of an open database, with its scrubber.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Store::open`].
     fn with_database(
         database: OpenDatabase,
         location: StoreLocation<'_>,
