@@ -264,8 +264,10 @@ impl ScrubControl for Pace {
 mod tests {
     use super::*;
     use crate::{
-        error::FaultKind, runtime::mailbox::Recipient,
-        state::storage_health::StorageHealthPublisher, testing::wallet::development,
+        error::FaultKind,
+        runtime::mailbox::Recipient,
+        state::storage_health::{ShortageSource, StorageHealthPublisher},
+        testing::wallet::development,
     };
     use ledger_metrics::Metric as _;
     use std::{fs, os::unix::fs::FileExt, path::Path, thread};
@@ -361,7 +363,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (_chain, store) = development(directory.path());
         let (health, meter, reporter) = (health(), Arc::default(), FatalErrorReporter::new());
-        health.report_disk_space(Some(&"7 bytes are left".into()));
+        health.report_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
         let started = spawn(
             store.scrubber(),
             SHORT,
