@@ -154,4 +154,4 @@ pub use state::{
     flight_recorder::{FlightError, FlightFile, FlightRecorder},
     head::Head,
 };
-pub use storage::meter::CommitStatus;
+pub use storage::{meter::CommitStatus, scrubber::ScrubStatus};

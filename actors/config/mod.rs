@@ -7,6 +7,7 @@ pub(crate) mod filter_rules;
 
 use crate::error::StartError;
 use filter_rules::FilterRules;
+use std::time::Duration;
 
 /// Configuration of all actors.
 #[derive(Clone, Debug, Default)]
@@ -181,6 +182,8 @@ pub struct StorageConfig {
     pub readers: usize,
     /// Maximum number of queries that wait for a reader thread, at least 1.
     pub read_queue_capacity: usize,
+    /// Time within which the scrubber finds damage in the files, in hours; 0 turns it off.
+    pub scrub_hours: u32,
 }
 
 impl Default for StorageConfig {
@@ -188,7 +191,16 @@ impl Default for StorageConfig {
         Self {
             readers: 2,
             read_queue_capacity: 4_096,
+            scrub_hours: 24,
         }
+    }
+}
+
+impl StorageConfig {
+    /// Returns the time within which the scrubber finds damage, or zero if it is off.
+    pub(crate) fn scrub_interval(&self) -> Duration {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        HOUR.saturating_mul(self.scrub_hours)
     }
 }
 

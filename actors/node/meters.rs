@@ -19,6 +19,7 @@ use crate::{
     storage::{
         applier,
         meter::{CommitMeter, CommitStatus},
+        scrubber::{ScrubMeter, ScrubStatus},
     },
 };
 use ledger_metrics::Metric;
@@ -35,6 +36,7 @@ pub(crate) struct Meters {
     pub(crate) readers: Arc<WorkMeter>,
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
+    pub(crate) scrub: Arc<ScrubMeter>,
     pub(crate) waits: WaitMeter,
     /// Times of the newest blocks.
     pub(crate) flight: FlightRecorder,
@@ -54,6 +56,7 @@ impl Meters {
             readers: Arc::new(WorkMeter::new("store-reader", reader_count)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
+            scrub: Arc::default(),
             waits: WaitMeter::default(),
             flight: FlightRecorder::new(clock),
             sync_timer: OnceLock::new(),
@@ -77,6 +80,7 @@ impl Meters {
             pool: self.pool.snapshot(),
             work: self.work().map(|meter| meter.status()),
             commit: self.commit.snapshot(),
+            scrub: self.scrub.snapshot(),
             waits: self.waits.status(waiting_clients),
             syncs: self
                 .sync_timer
@@ -96,6 +100,8 @@ pub struct MeterStatus {
     pub work: [WorkStatus; 5],
     /// Commits and prune steps.
     pub commit: CommitStatus,
+    /// Verification of the ledger's files.
+    pub scrub: ScrubStatus,
     /// Clients that wait for transactions.
     pub waits: WaitStatus,
     /// Syncs of the store.

@@ -11,6 +11,7 @@
 //! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
 //! | `store-applier` | application of durable blocks that a reader waits for | the requests of readers; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
+//! | `store-scrubber` | verification of the files, at most a fifth of the time | the next pass; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 //! | `stall-monitor` | samples of the progress of all others | its interval |
 
@@ -47,6 +48,7 @@ use crate::{
     },
     signatures::{ShutdownGuard, SignatureChecks},
     state::storage_health::StorageHealth,
+    storage::scrubber::{self, ScrubGuard},
 };
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
@@ -81,6 +83,7 @@ pub struct Node {
     arbiters: Arbiters,
     signatures: ShutdownGuard,
     renderers: RenderersGuard,
+    scrubber: Option<ScrubGuard>,
     threads: Vec<JoinHandle<()>>,
     stall_monitor: StallMonitor,
 }
@@ -124,6 +127,7 @@ impl Node {
         }
         config.check()?;
         let files = store.files();
+        let store_scrubber = store.scrubber();
         let (writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
@@ -162,6 +166,18 @@ impl Node {
         let threads = workers.spawn(&builder.reporter, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
         let stalls = Stalls::default();
+        let scrubbing = scrubber::spawn(
+            store_scrubber,
+            config.storage.scrub_interval(),
+            health.clone(),
+            Arc::clone(&mailboxes.meters.scrub),
+            &builder.reporter,
+        )
+        .map_err(StartError::Thread)?;
+        let scrubber = scrubbing.map(|(guard, thread)| {
+            threads.push(thread);
+            guard
+        });
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
             .start_threads(&chain, &builder.reporter, stalls.watches())
@@ -212,6 +228,7 @@ impl Node {
             arbiters,
             signatures,
             renderers: renderers_guard,
+            scrubber,
             threads,
             stall_monitor,
         })
@@ -267,10 +284,11 @@ impl Node {
             arbiters,
             signatures,
             renderers,
+            scrubber,
             threads,
             stall_monitor,
         } = self;
-        drop((handle, mailboxes, signatures, renderers));
+        drop((handle, mailboxes, signatures, renderers, scrubber));
         // The values dropped here and the actors own the senders of the queues. A thread ends when
         // its queue is disconnected.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();

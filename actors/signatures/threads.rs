@@ -6,6 +6,7 @@ use super::{
 };
 use crate::runtime::{
     fatal::FatalErrorReporter,
+    nice::raise_nice_value,
     progress::{Progress, Watch, Watches},
 };
 use crossbeam_channel::{Receiver, select};
@@ -82,23 +83,6 @@ fn watch(progress: &Arc<Progress>, work: &Work) -> Watch {
             .map(|(_, counters)| counters.batches.snapshot());
         Some(progress.upgrade()?.sample(is_waiting, batches.sum()))
     })
-}
-
-/// Raises the nice value of this thread to `nice`. A higher value stays, because only a
-/// privileged process may lower it.
-#[cfg(target_os = "linux")]
-fn raise_nice_value(nice: u8) -> io::Result<()> {
-    use rustix::process::{getpriority_process, setpriority_process};
-    // Applies to the calling thread: Linux has one nice value per thread.
-    let nice = getpriority_process(None)?.max(i32::from(nice));
-    setpriority_process(None, nice)?;
-    Ok(())
-}
-
-/// Does nothing, because on other systems the nice value applies to the whole process.
-#[cfg(not(target_os = "linux"))]
-fn raise_nice_value(_: u8) -> io::Result<()> {
-    Ok(())
 }
 
 /// The state of a signature thread.

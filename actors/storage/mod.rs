@@ -5,6 +5,7 @@ pub(crate) mod health;
 pub(crate) mod inline_reader;
 pub(crate) mod meter;
 pub(crate) mod readers;
+pub(crate) mod scrubber;
 pub(crate) mod writer;
 
 use crate::{

@@ -10,6 +10,7 @@
 //! | `wal`, `index` | write-ahead log; memtables, runs, compaction, bloom filters |
 //! | `read` | views, snapshots, queries, pages |
 //! | `directory` | names, lock, format, checksums |
+//! | `scrub` | verification of the files of an open store |
 //! | `write` | writer, commits, pruning, recovery |
 //!
 //! `docs/storage.md` describes the files of a data directory and the rules of their content.
@@ -61,6 +62,7 @@ mod index;
 mod io;
 mod options;
 mod read;
+mod scrub;
 mod store;
 mod tables;
 mod wal;
@@ -91,6 +93,7 @@ pub use read::{
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
     transactions::{HashLookup, TransactionInBlock},
 };
+pub use scrub::{ScrubControl, ScrubOutcome, StoreScrubber};
 pub use store::{Store, Usage};
 pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::{

@@ -287,6 +287,10 @@ settings! {
         "Maximum size of a ledger whose checksums are verified at a start, which takes about a \
          second per GB. Damage in a larger ledger causes errors, a crash or wrong results when it \
          is read. 0 means never.";
+    "storage.scrub_hours" => node.storage.scrub_hours, Integer(0..=8_760), "hours",
+        "Time within which a flipped bit in the files of the ledger is found: two passes within \
+         it compare all pages and log records with their checksums, in at most a fifth of the \
+         disk's time. Damage is handled as a failed read. 0 turns this off.";
     "storage.min_free_bytes" => storage.min_free_bytes, Integer(0..=MAX), "bytes",
         "Disk space that is kept free on the disk of the ledger, at most a tenth of that disk, \
          and at least what the next writes may take, about 16 MB on an idle node; the space to \

@@ -21,6 +21,7 @@ use std::{
     fs,
     io::{self, ErrorKind},
     path::Path,
+    sync::Arc,
 };
 
 /// An open database behind fault isolation.
@@ -29,6 +30,8 @@ pub(crate) struct OpenDatabase {
     pub(crate) disk_status: DiskStatus,
     /// The file of the database, or `None` if it is not in a directory.
     pub(crate) file: Option<OpenFile>,
+    /// The database file, for reads that bypass the database.
+    pub(crate) disk: Arc<dyn StorageBackend>,
 }
 
 /// Locks a directory and opens the database file in it. Creates directory and file if absent.
@@ -135,6 +138,7 @@ fn open_isolated(
     options: &StoreOptions,
 ) -> Result<OpenDatabase, StoreError> {
     let (backend, disk_status) = FaultIsolatingBackend::new(backend);
+    let disk = backend.disk();
     let database = builder(options).create_with_backend(backend);
     // A failed write takes precedence, because an error of redb would be its consequence.
     disk_status
@@ -145,6 +149,7 @@ fn open_isolated(
         database,
         disk_status,
         file: None,
+        disk,
     })
 }
 

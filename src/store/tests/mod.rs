@@ -10,6 +10,7 @@ mod model;
 mod moved_files;
 mod recovery;
 mod refusals;
+mod scrub;
 mod state_keys;
 mod workload;
 

@@ -65,6 +65,11 @@ impl WalReader {
         })
     }
 
+    /// Returns the offset of the next record, in bytes.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// Returns the height before the next record and its content, or `None` after the last record.
     ///
     /// # Errors

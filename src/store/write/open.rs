@@ -83,6 +83,7 @@ pub(crate) fn open_writer(
         database,
         disk_status,
         file: database_file,
+        disk: _,
     } = database;
     let directory = &location.path().to_owned();
     let identity = prepare(&database, directory)?;
