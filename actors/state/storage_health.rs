@@ -289,7 +289,10 @@ mod tests {
     fn low_disk_space_ends_with_sufficient_space_or_a_fault() {
         let publisher = StorageHealthPublisher::default();
         let health = publisher.health();
-        let publish = |shortage| publisher.publish_disk_space(ShortageSource::Monitor, shortage);
+        let publish = |shortage: Option<&str>| {
+            let shortage = shortage.map(Arc::from);
+            publisher.publish_disk_space(ShortageSource::Monitor, shortage.as_ref())
+        };
         assert!(publish(Some("7 bytes are left")));
         assert!(!publish(Some("6 bytes are left")));
         let unavailable = health.unavailable().unwrap();
