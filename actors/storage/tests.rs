@@ -4,6 +4,7 @@
 use super::*;
 use crate::{
     error::{FaultKind, StorageFault, StorageUnavailable},
+    protocol::{committer::BlocksDurable, pruner::PruneDone},
     runtime::mailbox::Recipient,
     state::{
         committed::IndexedBlock,
@@ -13,10 +14,16 @@ use crate::{
         storage_health::ShortageSource,
     },
     storage::meter::CommitMeter,
-    testing::{block, wallet::development},
+    testing::{
+        block,
+        wallet::{development, initialized},
+    },
 };
 use ledger_execution::execute_block;
-use ledger_types::{AccountAddress, OrderedBlock, StateError, StateKey};
+use ledger_store::{Store, StoreOptions};
+use ledger_test_support::{Disk, Fault};
+use ledger_types::{AccountAddress, ChainTip, OrderedBlock, StateError, StateKey};
+use ledger_vm::Chain;
 use std::{io, sync::Mutex};
 
 #[test]
@@ -41,32 +48,95 @@ fn writer_queue_has_capacity_for_exactly_the_jobs_that_can_be_outstanding() {
     assert_eq!(reporter.get().unwrap().thread, Storage::NAME);
 }
 
+/// Executes an empty block after `tip`, which it replaces by that of the block.
+fn next_block(chain: &Chain, snapshot: &Snapshot, tip: &mut ChainTip) -> Arc<IndexedBlock> {
+    let version = snapshot.ledger_info().version;
+    let state = |key: &StateKey| {
+        let value = snapshot.state_value(key, version);
+        value.map_err(|error| StateError(error.to_string()))
+    };
+    let ordered = OrderedBlock {
+        height: tip.height + 1,
+        epoch: 1,
+        round: tip.height + 1,
+        proposer: AccountAddress::from_low_u64(0),
+        timestamp_usecs: tip.timestamp_usecs + 1,
+        transactions: Vec::new(),
+        certificate: bytes::Bytes::new(),
+    };
+    let block = execute_block(chain, tip, &state, ordered).unwrap();
+    *tip = block.tip.clone();
+    IndexedBlock::without_updates(Arc::new(block))
+}
+
+#[test]
+fn writes_wait_for_disk_space_in_their_order() {
+    let disk = Disk::default();
+    let store = Store::open_backend(disk.clone(), disk.log(), &StoreOptions::default());
+    let (chain, store) = initialized(store.unwrap());
+    let (writer, store) = store.split();
+    let snapshot = store.snapshot().unwrap();
+    let mut tip = store.chain_tip().unwrap();
+    let reporter = FatalErrorReporter::new();
+    let (mut storage, parts) = parts();
+    let (commits, reader) = (parts.commits(), parts.durable_reader(store));
+    let sent: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (blocks, steps) = (Arc::clone(&sent), Arc::clone(&sent));
+    let peers = WriterPeers {
+        committer: Recipient::new(move |durable: BlocksDurable| {
+            let heights = durable.blocks.iter().map(|block| block.block().height());
+            blocks
+                .lock()
+                .unwrap()
+                .push(format!("blocks {:?}", heights.collect::<Vec<_>>()));
+        }),
+        pruner: Recipient::new(move |PruneDone(_)| steps.lock().unwrap().push("prune step".into())),
+        meter: Arc::new(CommitMeter::default()),
+    };
+    let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
+    let health = parts.health();
+    let context = ReadContext {
+        head: HeadPublisher::new(*snapshot.ledger_info(), horizon.horizon()).reader(),
+        reader,
+        health: HealthReporter::new(
+            parts.publisher.clone(),
+            Recipient::new(|_| ()),
+            Recipient::new(|_| ()),
+        ),
+    };
+    let StorageWorkers { mut writer, .. } =
+        parts.workers((writer, horizon), context, peers, &reporter);
+    disk.inject(Fault::FullWrites { count: usize::MAX });
+    commits.commit(next_block(&chain, &snapshot, &mut tip));
+    storage.handle(PruneStep {
+        below_version: 1,
+        versions_max: 1,
+    });
+    for _ in 0..2 {
+        assert!(writer.step().is_continue());
+        assert!(writer.pause().is_some(), "the write is repeated");
+        assert!(sent.lock().unwrap().is_empty());
+        assert!(matches!(
+            health.unavailable(),
+            Some(StorageUnavailable::LowDiskSpace(_))
+        ));
+    }
+    disk.free_space();
+    commits.commit(next_block(&chain, &snapshot, &mut tip));
+    assert!(writer.step().is_continue());
+    assert_eq!(health.unavailable(), None);
+    assert_eq!(*sent.lock().unwrap(), ["blocks [1, 2]", "prune step"]);
+    assert!(reporter.get().is_none());
+}
+
 #[test]
 fn applies_durable_blocks_after_a_pause_or_on_request() {
     let directory = tempfile::tempdir().unwrap();
     let (chain, store) = development(directory.path());
     let (writer, store) = store.split();
     let snapshot = store.snapshot().unwrap();
-    let version = snapshot.ledger_info().version;
-    let state = |key: &StateKey| {
-        let value = snapshot.state_value(key, version);
-        value.map_err(|error| StateError(error.to_string()))
-    };
     let mut tip = store.chain_tip().unwrap();
-    let mut next_block = || {
-        let ordered = OrderedBlock {
-            height: tip.height + 1,
-            epoch: 1,
-            round: tip.height + 1,
-            proposer: AccountAddress::from_low_u64(0),
-            timestamp_usecs: tip.timestamp_usecs + 1,
-            transactions: Vec::new(),
-            certificate: bytes::Bytes::new(),
-        };
-        let block = execute_block(&chain, &tip, &state, ordered).unwrap();
-        tip = block.tip.clone();
-        IndexedBlock::without_updates(Arc::new(block))
-    };
+    let mut next_block = || next_block(&chain, &snapshot, &mut tip);
 
     let reporter = FatalErrorReporter::new();
     let readers = Arc::new(WorkMeter::new("readers", 1));

@@ -160,3 +160,38 @@ fn rejects_a_group_without_space_for_its_checkpoint() {
     writer.commit(&group).unwrap();
     assert_eq!(reader.snapshot().unwrap().ledger_info().block_height, 1);
 }
+
+#[test]
+fn writes_a_checkpoint_early_if_a_full_log_needs_too_much_space() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut generator = BlockGenerator::new();
+    let mut store = Store::open(directory.path(), &StoreOptions::default()).unwrap();
+    let first = generator.first_block(BTreeMap::new());
+    store.initialize(&genesis(), &first).unwrap();
+    let (mut writer, _reader) = store.split();
+    let mut random = Rng::with_seed(42);
+    let mut block = || {
+        let specs = (0..500).map(|number| transfer(number, number + 1, &mut random));
+        [Arc::new(generator.block(specs.collect()))]
+    };
+    writer.append(&block(), |_| ()).unwrap();
+    let generation = writer.wal.generation();
+    let log_bytes = writer.wal.end();
+    assert!(log_bytes > 0);
+    let database = FileSize::of(directory.path()).unwrap();
+    let set_free = |writer: &mut StoreWriter, bytes| {
+        writer.disk.as_mut().unwrap().free_bytes = Some(bytes);
+    };
+    // Less than the space for what is in the log: nothing is written.
+    set_free(&mut writer, checkpoint_bytes(log_bytes, database) - 1);
+    let next = block();
+    let error = writer.append(&next, |_| ()).unwrap_err();
+    assert!(matches!(error, StoreError::DiskFull(_)), "{error}");
+    assert_eq!(writer.wal.generation(), generation);
+    // Enough for one of the two blocks at a time.
+    let needed = checkpoint_bytes(content_bytes(&next), database);
+    set_free(&mut writer, needed + 2 * 1024 * 1024);
+    writer.append(&next, |_| ()).unwrap();
+    assert_eq!(writer.wal.generation(), generation + 1);
+    assert!(writer.wal.end() > 0);
+}

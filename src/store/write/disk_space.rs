@@ -16,6 +16,7 @@
 use super::writer::StoreWriter;
 use crate::{
     FileSize, StoreError,
+    directory::names::FILE_NAME,
     wal::{CHECKPOINT_AFTER_BYTES, GROWTH_BYTES, WAL_BYTES_MAX},
 };
 use ledger_types::{ExecutedBlock, SignedTransaction};
@@ -100,13 +101,28 @@ pub(super) fn pruned_content_bytes(write_bytes: usize) -> u64 {
 #[derive(Debug)]
 pub(crate) struct LedgerDisk {
     directory: PathBuf,
+    /// Free space that a test sets, in bytes.
+    #[cfg(test)]
+    pub(crate) free_bytes: Option<u64>,
 }
 
 impl LedgerDisk {
     pub(crate) fn new(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
+            #[cfg(test)]
+            free_bytes: None,
         }
+    }
+
+    /// Returns the free space for users without privileges, in bytes, or `None` if it cannot be
+    /// measured.
+    fn free_bytes(&self) -> Option<u64> {
+        #[cfg(test)]
+        if self.free_bytes.is_some() {
+            return self.free_bytes;
+        }
+        free_bytes(&self.directory.join(FILE_NAME))
     }
 
     /// Checks that the disk has space for a checkpoint of `content_bytes` after a log record of
@@ -121,8 +137,7 @@ impl LedgerDisk {
         let Ok(database) = FileSize::of(&self.directory) else {
             return Ok(());
         };
-        let Some(free) = free_bytes(&self.directory.join(crate::directory::names::FILE_NAME))
-        else {
+        let Some(free) = self.free_bytes() else {
             return Ok(());
         };
         let needed = checkpoint_bytes(content_bytes, database).saturating_add(record_bytes);
@@ -137,8 +152,7 @@ impl LedgerDisk {
     }
 }
 
-/// Returns the free space for users without privileges on the disk of a file, in bytes, or `None`
-/// if it cannot be measured.
+/// Returns the free space on the disk of a file, as [`LedgerDisk::free_bytes`] does.
 #[cfg(unix)]
 fn free_bytes(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
@@ -155,14 +169,28 @@ impl StoreWriter {
     /// it, which writes everything since the last one. `record_bytes` is the size of its log
     /// record.
     ///
+    /// If the space suffices only for the checkpoint of what is in the log, writes that first: the
+    /// next one then writes less.
+    ///
     /// # Errors
     ///
-    /// Returns [`StoreError::DiskFull`] if it has not.
-    pub(super) fn check_space(
-        &self,
+    /// Returns [`StoreError::DiskFull`] if the disk has not enough space, and the errors of
+    /// [`Self::checkpoint`], which poison the store.
+    pub(super) fn ensure_space(
+        &mut self,
         content_bytes: u64,
         record_bytes: u64,
     ) -> Result<(), StoreError> {
+        let checked = self.check_space(content_bytes, record_bytes);
+        if checked.is_ok() || self.wal.end() == 0 || self.check_space(0, 0).is_err() {
+            return checked;
+        }
+        let state = self.next_log_state();
+        self.poison_on_error(|writer| writer.checkpoint(state))?;
+        self.check_space(content_bytes, record_bytes)
+    }
+
+    fn check_space(&self, content_bytes: u64, record_bytes: u64) -> Result<(), StoreError> {
         let Some(disk) = &self.disk else {
             return Ok(());
         };

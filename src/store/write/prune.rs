@@ -110,7 +110,7 @@ impl StoreWriter {
             return Ok(pruned);
         }
         let content_bytes = pruned_content_bytes(write_bytes);
-        self.check_space(content_bytes, PAGE_BYTES)?;
+        self.ensure_space(content_bytes, PAGE_BYTES)?;
         let record = self.append_record(view.head.tip.height, |out| {
             entry::write_prune(start.version, out)
         })?;

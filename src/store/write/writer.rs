@@ -38,7 +38,7 @@ pub struct StoreWriter {
     /// blocks.
     newest: Option<Arc<ExecutedBlock>>,
     /// The disk of the data directory, or `None` for a store that is not in a directory.
-    pub(super) disk: Option<LedgerDisk>,
+    pub(crate) disk: Option<LedgerDisk>,
     /// Content of prune steps since the last checkpoint, in bytes.
     pub(crate) pruned_bytes: u64,
     /// Compared with their paths before a record is acknowledged.
@@ -138,7 +138,7 @@ impl StoreWriter {
         }
         let height = tip.height;
         let content_bytes = content_bytes(blocks);
-        self.check_space(content_bytes, content_bytes)?;
+        self.ensure_space(content_bytes, content_bytes)?;
         self.poison_on_error(|writer| writer.append_checked(blocks, height, on_durable))
     }
 
@@ -321,17 +321,29 @@ impl StoreWriter {
             return Ok(());
         }
         self.files.check()?;
-        self.apply()?;
+        self.applier.check_usable()?;
         let state = LogState {
             is_open: false,
             ..self.next_log_state()
         };
+        self.poison_on_error(|writer| writer.checkpoint(state))?;
+        self.wal.truncate()
+    }
+
+    /// Applies all durable blocks and writes a checkpoint, after which the log restarts in `state`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the disk fails. The log then still holds the blocks that
+    /// are not in the database.
+    pub(super) fn checkpoint(&mut self, state: LogState) -> Result<(), StoreError> {
+        self.applier.apply_pending()?;
         let database = self.applier.database()?;
         let transaction = database.begin_checkpoint()?;
         database.commit_checkpoint(transaction, state)?;
         drop(database);
         self.restart_log(state);
-        self.wal.truncate()
+        Ok(())
     }
 }
 

@@ -37,8 +37,8 @@ use tokio::{
 /// Name of the thread that compares and measures.
 const THREAD: &str = "disk-room";
 
-/// Between two ticks. One costs a few system calls of about a microsecond; between two of them a
-/// fast disk takes less than the reserve.
+/// Between two ticks. One costs a few system calls of about a microsecond. The writer checks the
+/// space of what it writes between two of them.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Part of a disk, one in so many, that limits `storage.min_free_bytes`, so that a small disk can
