@@ -107,7 +107,7 @@ impl Mailboxes {
     /// Adds the actors, and the threads behind queues, to `stalls`.
     pub(super) fn watch(&self, stalls: &Stalls) {
         for mailbox in self.all() {
-            stalls.watch(mailbox.watch());
+            stalls.watch(&mailbox.watch());
         }
         for meter in self.meters.work() {
             stalls.watch_all(meter.watches());
@@ -158,7 +158,7 @@ impl NodeHandle {
     #[must_use = "the task completes the waits of the handle"]
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
         let (notifier, task) = CommitNotifier::new();
-        self.node().stalls.watch(notifier.watch());
+        self.node().stalls.watch(&notifier.watch());
         let handle = Self {
             shared: Arc::clone(&self.shared),
             notifier: Some(Arc::new(notifier)),
@@ -402,7 +402,7 @@ impl NodeHandle {
     ) {
         self.node()
             .stalls
-            .watch(Watch::new(name, move || Some(sample().into())));
+            .watch(&Watch::new(name, move || Some(sample().into())));
     }
 
     /// Returns the filter of submissions.

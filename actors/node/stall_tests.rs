@@ -67,6 +67,7 @@ async fn wait_for_count(handle: &NodeHandle, name: &str, count: usize) {
 
 impl Blocked {
     /// Waits until the stall is named, checks the names and the time, and ends the work.
+    #[expect(clippy::print_stderr, reason = "the time is a figure of the run")]
     async fn check_named(self, handle: &NodeHandle, name: &str, others: &[&str]) {
         let begun = loop {
             match self.begun.try_recv() {
@@ -76,7 +77,7 @@ impl Blocked {
         };
         wait_for_count(handle, name, 1).await;
         let named_after = begun.elapsed();
-        println!("{name}: named after {named_after:?}");
+        eprintln!("{name}: named after {named_after:?}");
         assert!(named_after >= LIMIT, "{name}: {named_after:?}");
         let stalled: Vec<_> = handle
             .stalls_by_name()
@@ -245,9 +246,6 @@ async fn watches_an_event_loop_from_its_first_tick_to_its_end() {
         });
     });
     blocked.check_named(&handle, "loop", &[]).await;
-    tokio::task::spawn_blocking(|| thread.join())
-        .await
-        .unwrap()
-        .unwrap();
+    thread.join().unwrap();
     node.stop().await.unwrap();
 }

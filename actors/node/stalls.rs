@@ -91,7 +91,7 @@ pub(crate) struct Stalls {
 
 impl Stalls {
     /// Watches an actor, a thread or a task, in addition to the present ones.
-    pub(crate) fn watch(&self, watch: Watch) {
+    pub(crate) fn watch(&self, watch: &Watch) {
         self.watches.add(watch);
     }
 
@@ -111,7 +111,7 @@ impl Stalls {
         let progress = Arc::<Progress>::default();
         let watched = Arc::downgrade(&progress);
         let sample = move || Some(watched.upgrade()?.sample(false, 0));
-        self.watch(Watch::new(name, sample));
+        self.watch(&Watch::new(name, sample));
         progress
     }
 
@@ -120,7 +120,7 @@ impl Stalls {
     pub(crate) fn watch_event_loop(&self, name: Arc<str>) -> impl Future<Output = ()> + use<> {
         let ticks = Arc::<Progress>::default();
         let watched = Arc::downgrade(&ticks);
-        self.watch(Watch::new(name, move || {
+        self.watch(&Watch::new(name, move || {
             let activity = match watched.upgrade()?.steps() {
                 0 => Sample::new(0, Activity::Idle),
                 // The next tick is always work that waits.

@@ -161,8 +161,8 @@ pub(crate) struct Watches(Arc<ArcSwap<Vec<Watch>>>);
 
 impl Watches {
     /// Adds a watch.
-    pub(crate) fn add(&self, watch: Watch) {
-        self.extend(std::slice::from_ref(&watch));
+    pub(crate) fn add(&self, watch: &Watch) {
+        self.extend(std::slice::from_ref(watch));
     }
 
     /// Adds the watches of another list.
@@ -220,12 +220,12 @@ mod tests {
         let running = Arc::new(());
         let weak = Arc::downgrade(&running);
         let idle = Sample::new(0, Activity::Idle);
-        watches.add(Watch::new("task", move || weak.upgrade().map(|_| idle)));
+        watches.add(&Watch::new("task", move || weak.upgrade().map(|_| idle)));
         let thread = Watch::new("thread", move || Some(idle));
-        watches.add(thread.clone());
+        watches.add(&thread);
         assert_eq!(watches.load().len(), 2);
         drop(running);
-        watches.add(thread.clone());
+        watches.add(&thread);
         let names: Vec<_> = watches
             .load()
             .iter()

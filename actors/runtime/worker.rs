@@ -83,7 +83,7 @@ impl<J: Send + 'static> WorkerThread<J> {
     ) -> io::Result<JoinHandle<()>> {
         let meter = Arc::clone(meter);
         let progress = Arc::<Progress>::default();
-        meter.watches().add(self.watch(&progress, &meter));
+        meter.watches().add(&self.watch(&progress, &meter));
         reporter.spawn(self.name, move || {
             while let Ok(job) = self.next() {
                 meter.set_depth(self.jobs.len());

@@ -59,7 +59,7 @@ pub(super) fn spawn(
         keys: DecodedKeys::default(),
     };
     let progress = Arc::<Progress>::default();
-    watches.add(watch(&progress, &checker.work));
+    watches.add(&watch(&progress, &checker.work));
     reporter.spawn(THREAD, move || {
         if let Err(error) = raise_nice_value(nice) {
             tracing::warn!(%error, "the nice value of the signature thread could not be raised");

@@ -92,6 +92,7 @@ fn writes_wait_for_disk_space_in_their_order() {
         }),
         pruner: Recipient::new(move |PruneDone(_)| steps.lock().unwrap().push("prune step".into())),
         meter: Arc::new(CommitMeter::default()),
+        recorder: FlightRecorder::new(Clock::default()),
     };
     let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
     let health = parts.health();

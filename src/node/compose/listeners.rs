@@ -208,7 +208,7 @@ impl Parts<'_> {
         let faucet = Faucet::start(node.clone(), key, settings);
         let options = self.side_options("faucet", settings.listen);
         let listener = start(node, &options, move |config| {
-            faucet::configure(config, &faucet)
+            faucet::configure(config, &faucet);
         })?;
         Ok(Some(listener))
     }

@@ -120,7 +120,8 @@ fn replace(path: &Path) {
 
 /// Calls `test` with the name of each case and an open store, one of whose files was moved.
 fn for_each_change(test: impl Fn(LinkedStore, &str)) {
-    let changes: [(&str, fn(&Path)); 3] = [
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 3] = [
         ("removed", remove),
         ("renamed", rename),
         ("replaced", replace),

@@ -3,6 +3,8 @@
 //! `DISK_FULL_RUNS` sets the number of runs and `DISK_FULL_SEED` the seed of the first one; each
 //! next run has the next seed. A run prints its seed.
 
+#![allow(clippy::print_stdout)]
+
 use super::{Tmpfs, full::fill};
 use crate::kit::{HttpResponse, TestAccount, TestNode, function_call, until};
 use futures::future::join_all;
@@ -10,7 +12,13 @@ use ledger_crypto::HashValue;
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use serde_json::json;
-use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::Arc, thread};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
 /// Sizes of the disks, in bytes. The smallest has space for a new ledger and its reserve.
 const DISK_BYTES: [u64; 5] = [24 << 20, 32 << 20, 48 << 20, 64 << 20, 96 << 20];
@@ -115,7 +123,7 @@ impl FilledDisk {
         if is_pruning {
             settings.extend(["pruner.window_versions=50", "pruner.batch_versions=10"]);
         }
-        eprintln!("seed {seed}: {} MiB, {settings:?}", bytes >> 20);
+        println!("seed {seed}: {} MiB, {settings:?}", bytes >> 20);
         let settings = settings.into_iter().map(str::to_owned).collect();
         let node = TestNode::start_in(directory, settings);
         let mut senders = Vec::new();
@@ -369,6 +377,6 @@ async fn loses_nothing_acknowledged_while_disks_are_filled_and_freed() {
         }
         *total.entry("accepted").or_default() += disk.accepted.len();
         *total.entry("acknowledged").or_default() += disk.acknowledged.len();
-        eprintln!("after seed {seed}: {total:?}");
+        println!("after seed {seed}: {total:?}");
     }
 }
