@@ -357,7 +357,7 @@ impl Overlay {
             let position = offset + done as u64;
             let (number, start) = (position / PAGE as u64, (position % PAGE as u64) as usize);
             let count = (PAGE - start).min(bytes - done);
-            let mut read = || {
+            let read = || {
                 let mut page = Box::new([0; PAGE]);
                 let begin = number * PAGE as u64;
                 let there = self.file_bytes.saturating_sub(begin).min(PAGE as u64) as usize;
