@@ -10,7 +10,13 @@ use ledger_crypto::HashValue;
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use serde_json::json;
-use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::Arc, thread};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
 /// Sizes of the disks, in bytes. The smallest has space for a new ledger and its reserve.
 const DISK_BYTES: [u64; 5] = [24 << 20, 32 << 20, 48 << 20, 64 << 20, 96 << 20];
