@@ -123,7 +123,7 @@ mod testing;
 
 pub use config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
-    SignaturesConfig, StorageConfig, WaitConfig,
+    SignaturesConfig, StallConfig, StorageConfig, WaitConfig,
     filter_rules::{
         FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
     },
@@ -135,8 +135,8 @@ pub use error::{
 pub use filter::{Filtered, SubmissionFilter};
 pub use mempool::{Pool, meter::PoolStatus};
 pub use node::{
-    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
-    wait_meter::WaitStatus,
+    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, stalls::Stall,
+    submit::Accepted, wait_meter::WaitStatus,
 };
 pub use protocol::{
     block_feed::BlockFeed,
@@ -145,11 +145,13 @@ pub use protocol::{
 pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},
     mailbox::MailboxStatus,
+    progress::{Progress, QueueProgress},
     work_meter::WorkStatus,
 };
 pub use signatures::{Lane, LaneStatus};
 pub use state::{
     committed::{CommittedTransaction, TransactionContent},
+    flight_recorder::{FlightError, FlightFile, FlightRecorder},
     head::Head,
 };
-pub use storage::meter::CommitStatus;
+pub use storage::{meter::CommitStatus, scrubber::ScrubStatus};

@@ -11,6 +11,7 @@ use crate::{
     state::{
         account_cache::{AccountCache, AccountUpdates},
         committed::IndexedBlock,
+        flight_recorder::{BlockStage, FlightRecorder},
         head::HeadReader,
     },
 };
@@ -28,7 +29,7 @@ use std::{
 };
 
 /// Name of the thread.
-const THREAD: &str = "executor";
+pub(crate) const THREAD: &str = "executor";
 
 /// The state of the executor thread: the tip of the executed chain, and caches of the chain's
 /// state.
@@ -44,6 +45,7 @@ pub(crate) struct Executor {
     cache: RefCell<StateCache>,
     /// Accounts after the newest executed block.
     accounts: AccountCache,
+    recorder: FlightRecorder,
 }
 
 impl Executor {
@@ -53,6 +55,7 @@ impl Executor {
         tip: ChainTip,
         reader: DurableReader,
         head: HeadReader,
+        recorder: FlightRecorder,
     ) -> Self {
         Self {
             chain,
@@ -61,6 +64,7 @@ impl Executor {
             head,
             cache: RefCell::new(StateCache::new()),
             accounts: AccountCache::default(),
+            recorder,
         }
     }
 
@@ -78,6 +82,8 @@ impl Executor {
     ) -> WorkerThread<OrderedBlock> {
         WorkerThread::new(THREAD, ordered, move |block, _| match self.execute(block) {
             Ok(executed) => {
+                let height = executed.block().height();
+                self.recorder.record(BlockStage::Executed, [height]);
                 commits.commit(executed);
                 ControlFlow::Continue(())
             }
@@ -99,6 +105,8 @@ impl Executor {
     /// Returns [`ExecutionFailure`] if the state cannot be read, or if the block contradicts the
     /// state or the chain. The tip stays the same.
     fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
+        self.recorder
+            .record(BlockStage::ExecutionBegun, [block.height]);
         let durable_height = self.head.ledger_info().block_height;
         self.cache.get_mut().set_durable_height(durable_height);
         let state = State {

@@ -31,6 +31,7 @@ use crate::{
     },
     state::{
         committed::{BlockHandle, IndexedBlock},
+        flight_recorder::{BlockStage, FlightRecorder},
         head::HeadPublisher,
         storage_health::StorageHealth,
     },
@@ -57,6 +58,7 @@ pub(crate) struct Committer {
     /// Pending request to reply once no block is in flight.
     finish: Option<Finish>,
     health: StorageHealth,
+    recorder: FlightRecorder,
     reporter: FatalErrorReporter,
 }
 
@@ -88,6 +90,7 @@ impl Committer {
         head: HeadPublisher,
         in_flight_max: usize,
         health: StorageHealth,
+        recorder: FlightRecorder,
         reporter: FatalErrorReporter,
     ) -> (Self, Jobs) {
         let (ordered, queue) = crossbeam_channel::bounded(in_flight_max);
@@ -100,6 +103,7 @@ impl Committer {
             peers: None,
             finish: None,
             health,
+            recorder,
             reporter,
         };
         (committer, Jobs(queue))
@@ -115,6 +119,8 @@ impl Committer {
         // the waiters are notified, because that takes time.
         let _previous_head = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
+        let heights = blocks.iter().map(|indexed| indexed.block().height());
+        self.recorder.record(BlockStage::Visible, heights);
         for indexed in blocks {
             for receiver in self.peers.iter().flat_map(|peers| &peers.committed) {
                 receiver.send(BlockCommitted(Arc::clone(indexed.block())));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    Clock,
     error::FaultKind,
     runtime::mailbox::Recipient,
     state::{committed::IndexedBlock, head::HeadReader, storage_health::StorageHealthPublisher},
@@ -31,6 +32,7 @@ fn fixture() -> Fixture {
         publisher,
         IN_FLIGHT_MAX,
         health.health().clone(),
+        FlightRecorder::new(Clock::default()),
         FatalErrorReporter::new(),
     );
     Fixture {

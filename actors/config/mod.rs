@@ -7,6 +7,7 @@ pub(crate) mod filter_rules;
 
 use crate::error::StartError;
 use filter_rules::FilterRules;
+use std::time::Duration;
 
 /// Configuration of all actors.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,8 @@ pub struct NodeConfig {
     pub actors: ActorsConfig,
     /// Capacity of each actor's mailbox, in requests.
     pub mailboxes: MailboxCapacities,
+    /// Monitor of the progress of actors and threads.
+    pub stalls: StallConfig,
 }
 
 /// Configuration of the threads that run the actors.
@@ -42,6 +45,20 @@ pub struct ActorsConfig {
 impl Default for ActorsConfig {
     fn default() -> Self {
         Self { threads: 1 }
+    }
+}
+
+/// Configuration of the monitor of progress.
+#[derive(Clone, Debug)]
+pub struct StallConfig {
+    /// Time without progress, while work waits, after which an actor or thread is stalled, in
+    /// seconds, at least 1.
+    pub secs: u64,
+}
+
+impl Default for StallConfig {
+    fn default() -> Self {
+        Self { secs: 10 }
     }
 }
 
@@ -165,6 +182,8 @@ pub struct StorageConfig {
     pub readers: usize,
     /// Maximum number of queries that wait for a reader thread, at least 1.
     pub read_queue_capacity: usize,
+    /// Time within which the scrubber finds damage in the files, in hours; 0 turns it off.
+    pub scrub_hours: u32,
 }
 
 impl Default for StorageConfig {
@@ -172,7 +191,16 @@ impl Default for StorageConfig {
         Self {
             readers: 2,
             read_queue_capacity: 4_096,
+            scrub_hours: 24,
         }
+    }
+}
+
+impl StorageConfig {
+    /// Returns the time within which the scrubber finds damage, or zero if it is off.
+    pub(crate) fn scrub_interval(&self) -> Duration {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        HOUR.saturating_mul(self.scrub_hours)
     }
 }
 
@@ -278,6 +306,7 @@ impl NodeConfig {
                 "sequencer.clock_jump_max_secs",
                 self.sequencer.clock_jump_max_secs,
             ),
+            ("process.stall_secs", self.stalls.secs),
         ];
         let zero = settings
             .iter()

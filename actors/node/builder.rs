@@ -89,7 +89,10 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;
         let in_flight_max = sequencer::blocks_in_flight_max(&config.sequencer);
-        let meters = Arc::new(Meters::new(config.storage.readers));
+        let meters = Arc::new(Meters::new(
+            config.storage.readers,
+            self.clock.source().clone(),
+        ));
 
         let horizon = PruneHorizonPublisher::new(Horizon::of(&self.ledger_info));
         let head_publisher = HeadPublisher::new(self.ledger_info, horizon.horizon());
@@ -107,6 +110,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             head_publisher,
             in_flight_max,
             storage_parts.health(),
+            meters.flight.clone(),
             self.reporter.clone(),
         );
         let committer = host.run(ArbiterGroup::Commit, capacities.committer, actor);
@@ -135,6 +139,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             Engine::solo(tip),
             config.sequencer.clone(),
             self.clock.clone(),
+            meters.flight.clone(),
             mempool.recipient(),
             committer.recipient(),
         );
@@ -206,7 +211,14 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         // A node has one store, so the timer was not set before.
         let _ = mailboxes.meters.sync_timer.set(writer.sync_timer());
         let reader = storage.durable_reader(store);
-        let executor = Executor::new(self.chain.clone(), tip, reader.clone(), head.clone());
+        let recorder = mailboxes.meters.flight.clone();
+        let executor = Executor::new(
+            self.chain.clone(),
+            tip,
+            reader.clone(),
+            head.clone(),
+            recorder.clone(),
+        );
         let faults = {
             let health = health.clone();
             Recipient::new(move |fault| health.report(&fault))
@@ -216,6 +228,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             committer: mailboxes.committer.recipient(),
             pruner: mailboxes.pruner.recipient(),
             meter: Arc::clone(&mailboxes.meters.commit),
+            recorder,
         };
         let context = ReadContext {
             head,

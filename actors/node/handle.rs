@@ -5,10 +5,11 @@
 use super::{
     meters::{MeterStatus, Meters},
     renderers::Renderers,
+    stalls::{Stall, Stalls},
 };
 use crate::{
-    BlockFeed, ClockStatus, FilterRules, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
-    NodeError, StorageUnavailable, SubmissionFilter, TuneError,
+    BlockFeed, ClockStatus, FilterRules, FlightRecorder, GasEstimate, Head, LaneStatus,
+    MailboxStatus, NodeConfig, NodeError, StorageUnavailable, SubmissionFilter, TuneError,
     committer::Committer,
     mempool::Mempool,
     protocol::{
@@ -23,6 +24,7 @@ use crate::{
         clock::LedgerClock,
         fatal::FatalErrorReporter,
         mailbox::{Mailbox, MailboxControl},
+        progress::{Progress, QueueProgress, Watch},
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
@@ -31,9 +33,12 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use ledger_limits::Limit;
-use ledger_store::Query;
+use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::AtomicBool},
+};
 use tokio::sync::oneshot;
 
 /// A handle of a running node. Cheap to clone.
@@ -68,7 +73,10 @@ pub(crate) struct NodeParts {
     /// Limit on concurrent waits.
     pub(crate) wait_limit: Limit,
     pub(crate) health: HealthReporter,
+    /// The files of the store, which may be removed or replaced while the node runs.
+    pub(crate) files: StoreFiles,
     pub(crate) reporter: FatalErrorReporter,
+    pub(crate) stalls: Stalls,
 }
 
 /// The mailboxes of all actors, and the metrics of the threads behind them.
@@ -94,6 +102,16 @@ impl Mailboxes {
             meters: _,
         } = self;
         [mempool, sequencer, committer, storage, pruner]
+    }
+
+    /// Adds the actors, and the threads behind queues, to `stalls`.
+    pub(super) fn watch(&self, stalls: &Stalls) {
+        for mailbox in self.all() {
+            stalls.watch(&mailbox.watch());
+        }
+        for meter in self.meters.work() {
+            stalls.watch_all(meter.watches());
+        }
     }
 
     /// Returns the mailbox of the actor with this name.
@@ -140,6 +158,7 @@ impl NodeHandle {
     #[must_use = "the task completes the waits of the handle"]
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
         let (notifier, task) = CommitNotifier::new();
+        self.node().stalls.watch(&notifier.watch());
         let handle = Self {
             shared: Arc::clone(&self.shared),
             notifier: Some(Arc::new(notifier)),
@@ -207,6 +226,19 @@ impl NodeHandle {
     pub fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
         let health = &self.node().health;
         health.report_disk_space(ShortageSource::Monitor, shortage);
+    }
+
+    /// Compares the files of the store with their paths, and returns whether all are in place.
+    ///
+    /// Reports one that was removed or replaced as a failed write on `thread`, so that nothing is
+    /// written until the next start. Blocks while the file system does not respond.
+    pub fn check_files(&self, thread: &'static str) -> bool {
+        let NodeParts { files, health, .. } = self.node();
+        let Err(error) = files.check() else {
+            return true;
+        };
+        health.report_write(thread, &error);
+        false
     }
 
     /// Returns the size, in bytes, of the file that a stop would save the mempool in now.
@@ -323,10 +355,54 @@ impl NodeHandle {
             .status(self.node().wait_limit.held())
     }
 
+    /// Returns the recorder of the times of the newest blocks.
+    pub fn flight_recorder(&self) -> FlightRecorder {
+        self.node().mailboxes.meters.flight.clone()
+    }
+
     /// Returns the metrics of the lanes in which transactions wait for the check of their
     /// signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
         self.node().queues.signatures.status()
+    }
+
+    /// Returns a stall of an actor or thread without which no block is committed, if there is one.
+    pub fn commit_stall(&self) -> Option<Stall> {
+        let stalled = self.node().stalls.stalled();
+        stalled
+            .iter()
+            .find(|stall| stall.is_on_commit_path())
+            .cloned()
+    }
+
+    /// Returns the number of stalled actors and threads by name. A name without a stall has 0.
+    pub fn stalls_by_name(&self) -> BTreeMap<Arc<str>, usize> {
+        self.node().stalls.count_by_name()
+    }
+
+    /// Watches a thread that counts its units of work, until the count is dropped. The thread is
+    /// stalled if a unit takes longer than `process.stall_secs`.
+    pub fn watch_thread(&self, name: &'static str) -> Arc<Progress> {
+        self.node().stalls.watch_thread(name)
+    }
+
+    /// Watches an event loop, on whose thread the caller must run the returned task. The event loop
+    /// is stalled if it does not run the task for `process.stall_secs`.
+    #[must_use = "the task shows the progress of the event loop"]
+    pub fn watch_event_loop(&self, name: Arc<str>) -> impl Future<Output = ()> + use<> {
+        self.node().stalls.watch_event_loop(name)
+    }
+
+    /// Watches a queue. `sample` returns whether work waits or is being done, and a number that
+    /// changes with each progress.
+    pub fn watch_queue(
+        &self,
+        name: &'static str,
+        sample: impl Fn() -> QueueProgress + Send + Sync + 'static,
+    ) {
+        self.node()
+            .stalls
+            .watch(&Watch::new(name, move || Some(sample().into())));
     }
 
     /// Returns the filter of submissions.

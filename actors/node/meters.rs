@@ -12,11 +12,14 @@ use super::{
     wait_meter::{WaitMeter, WaitStatus},
 };
 use crate::{
+    Clock,
     mempool::meter::{PoolMeter, PoolStatus},
     runtime::work_meter::{WorkMeter, WorkStatus},
+    state::flight_recorder::FlightRecorder,
     storage::{
         applier,
         meter::{CommitMeter, CommitStatus},
+        scrubber::{ScrubMeter, ScrubStatus},
     },
 };
 use ledger_metrics::Metric;
@@ -33,14 +36,18 @@ pub(crate) struct Meters {
     pub(crate) readers: Arc<WorkMeter>,
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
+    pub(crate) scrub: Arc<ScrubMeter>,
     pub(crate) waits: WaitMeter,
+    /// Times of the newest blocks.
+    pub(crate) flight: FlightRecorder,
     /// Timer of the store's syncs, which is set when the writer is created.
     pub(crate) sync_timer: OnceLock<SyncTimer>,
 }
 
 impl Meters {
-    /// Creates the metrics of a node with `reader_count` reader threads.
-    pub(crate) fn new(reader_count: usize) -> Self {
+    /// Creates the metrics of a node with `reader_count` reader threads. The times of blocks are
+    /// those of `clock`.
+    pub(crate) fn new(reader_count: usize, clock: Clock) -> Self {
         Self {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
@@ -49,24 +56,31 @@ impl Meters {
             readers: Arc::new(WorkMeter::new("store-reader", reader_count)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
+            scrub: Arc::default(),
             waits: WaitMeter::default(),
+            flight: FlightRecorder::new(clock),
             sync_timer: OnceLock::new(),
         }
+    }
+
+    /// Returns the metrics of the threads behind queues.
+    pub(crate) fn work(&self) -> [&Arc<WorkMeter>; 5] {
+        [
+            &self.executor,
+            &self.writer,
+            &self.applier,
+            &self.readers,
+            &self.renderers,
+        ]
     }
 
     /// Returns the current values, with the number of clients that wait now.
     pub(crate) fn status(&self, waiting_clients: usize) -> MeterStatus {
         MeterStatus {
             pool: self.pool.snapshot(),
-            work: [
-                &self.executor,
-                &self.writer,
-                &self.applier,
-                &self.readers,
-                &self.renderers,
-            ]
-            .map(|meter| meter.status()),
+            work: self.work().map(|meter| meter.status()),
             commit: self.commit.snapshot(),
+            scrub: self.scrub.snapshot(),
             waits: self.waits.status(waiting_clients),
             syncs: self
                 .sync_timer
@@ -86,6 +100,8 @@ pub struct MeterStatus {
     pub work: [WorkStatus; 5],
     /// Commits and prune steps.
     pub commit: CommitStatus,
+    /// Verification of the ledger's files.
+    pub scrub: ScrubStatus,
     /// Clients that wait for transactions.
     pub waits: WaitStatus,
     /// Syncs of the store.

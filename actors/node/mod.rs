@@ -11,19 +11,23 @@
 //! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
 //! | `store-applier` | application of durable blocks that a reader waits for | the requests of readers; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
+//! | `store-scrubber` | verification of the files, at most a fifth of the time | the next pass; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
+//! | `stall-monitor` | samples of the progress of all others | its interval |
 
 pub(crate) mod builder;
 pub(crate) mod handle;
 pub(crate) mod lookup;
 pub(crate) mod meters;
 pub(crate) mod renderers;
+pub(crate) mod stalls;
 pub(crate) mod submit;
 mod wait;
 pub(crate) mod wait_meter;
 
 use crate::{
     Clock, FatalError, NodeConfig, NodeHandle, StartError, StopError,
+    error::{FaultKind, StorageFault},
     mempool::{
         Mempool, Pool,
         persistence::{
@@ -44,13 +48,15 @@ use crate::{
     },
     signatures::{ShutdownGuard, SignatureChecks},
     state::storage_health::StorageHealth,
+    storage::scrubber::{self, ScrubGuard},
 };
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
 use ledger_limits::Limit;
-use ledger_store::{Store, SyncTimer};
+use ledger_store::{Store, StoreFiles, SyncTimer};
 use ledger_vm::Chain;
 use renderers::{Renderers, RenderersGuard};
+use stalls::{StallMonitor, Stalls};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -69,6 +75,7 @@ pub struct Node {
     handle: NodeHandle,
     mailboxes: Mailboxes,
     health: StorageHealth,
+    files: StoreFiles,
     reporter: FatalErrorReporter,
     data_dir: Option<PathBuf>,
     /// The saved mempool that this start restored, until [`Node::discard_saved_pool`].
@@ -76,7 +83,9 @@ pub struct Node {
     arbiters: Arbiters,
     signatures: ShutdownGuard,
     renderers: RenderersGuard,
+    scrubber: Option<ScrubGuard>,
     threads: Vec<JoinHandle<()>>,
+    stall_monitor: StallMonitor,
 }
 
 impl Node {
@@ -117,6 +126,8 @@ impl Node {
             return Err(StartError::NoSystem);
         }
         config.check()?;
+        let files = store.files();
+        let store_scrubber = store.scrubber();
         let (writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
@@ -154,9 +165,22 @@ impl Node {
         let workers = builder.workers(actors, (writer, reader), tip);
         let threads = workers.spawn(&builder.reporter, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
+        let stalls = Stalls::default();
+        let scrubbing = scrubber::spawn(
+            store_scrubber,
+            config.storage.scrub_interval(),
+            health.clone(),
+            Arc::clone(&mailboxes.meters.scrub),
+            &builder.reporter,
+        )
+        .map_err(StartError::Thread)?;
+        let scrubber = scrubbing.map(|(guard, thread)| {
+            threads.push(thread);
+            guard
+        });
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
-            .start_threads(&chain, &builder.reporter)
+            .start_threads(&chain, &builder.reporter, stalls.watches())
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);
@@ -164,6 +188,10 @@ impl Node {
         let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
         threads
             .extend(renderers::spawn(&jobs, &builder.reporter, meter).map_err(StartError::Thread)?);
+        mailboxes.watch(&stalls);
+        let limit = Duration::from_secs(config.stalls.secs);
+        let stall_monitor = StallMonitor::start(stalls.clone(), limit, &builder.reporter)
+            .map_err(StartError::Thread)?;
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
@@ -188,8 +216,11 @@ impl Node {
                 },
                 wait_limit,
                 health,
+                files: files.clone(),
                 reporter: reporter.clone(),
+                stalls,
             }),
+            files,
             mailboxes,
             reporter,
             data_dir: data_dir.map(Path::to_owned),
@@ -197,7 +228,9 @@ impl Node {
             arbiters,
             signatures,
             renderers: renderers_guard,
+            scrubber,
             threads,
+            stall_monitor,
         })
     }
 
@@ -244,15 +277,18 @@ impl Node {
             handle,
             mailboxes,
             health,
+            files,
             reporter,
             data_dir,
             restored_file,
             arbiters,
             signatures,
             renderers,
+            scrubber,
             threads,
+            stall_monitor,
         } = self;
-        drop((handle, mailboxes, signatures, renderers));
+        drop((handle, mailboxes, signatures, renderers, scrubber));
         // The values dropped here and the actors own the senders of the queues. A thread ends when
         // its queue is disconnected.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
@@ -265,13 +301,21 @@ impl Node {
             }
             _ => Ok(()),
         };
-        for thread in threads {
+        // The monitor is last, so that it names a thread that does not end.
+        let monitor = std::iter::once_with(|| stall_monitor.stop());
+        for thread in threads.into_iter().chain(monitor) {
             let name = thread.thread().name().unwrap_or_default().to_owned();
             if thread.join().is_err() {
                 panicked.push(name);
             }
         }
-        let (fatal, fault) = (reporter.get(), health.fault());
+        // A file may have been removed since the monitor's last look. The writer did not write to
+        // it any more, but nothing has reported the fault.
+        let find_moved = || {
+            let error = files.check().err()?;
+            StorageFault::of("store-writer", FaultKind::Write, &error)
+        };
+        let (fatal, fault) = (reporter.get(), health.fault().or_else(find_moved));
         saved.map_err(|unsaved| StopError::SavePool {
             path: unsaved.path,
             transactions: unsaved.transactions,
@@ -383,6 +427,8 @@ async fn until_delayed(mailboxes: &Mailboxes, health: &StorageHealth) {
 
 #[cfg(test)]
 mod builder_tests;
+#[cfg(test)]
+mod stall_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

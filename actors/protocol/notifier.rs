@@ -8,10 +8,23 @@
 //! * A batch has its own reference count of the block, so threads do not contend for a shared one.
 
 use super::wait::WaitOutcome;
-use crate::state::committed::BlockHandle;
+use crate::{
+    runtime::progress::{QueueProgress, Watch},
+    state::committed::BlockHandle,
+};
 use ledger_types::LedgerInfo;
-use std::{future::poll_fn, sync::Arc, task::Poll};
+use std::{
+    future::poll_fn,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    task::Poll,
+};
 use tokio::sync::{mpsc, oneshot};
+
+/// Name of the notifier tasks in the log and in metrics.
+const TASK: &str = "notifier";
 
 /// Maximum number of waiters in a batch.
 ///
@@ -75,9 +88,30 @@ impl NotificationBatch {
 }
 
 /// Runs the notifier task of a worker thread.
-async fn run_notifier(mut batches: mpsc::UnboundedReceiver<NotificationBatch>) {
+async fn run_notifier(
+    mut batches: mpsc::UnboundedReceiver<NotificationBatch>,
+    counts: Arc<BatchCounts>,
+) {
     while let Some(batch) = batches.recv().await {
         batch.complete().await;
+        counts.completed.fetch_add(1, Relaxed);
+    }
+}
+
+/// Numbers of batches. Relaxed, because they order no other memory access.
+#[derive(Debug, Default)]
+struct BatchCounts {
+    sent: AtomicU64,
+    completed: AtomicU64,
+}
+
+impl BatchCounts {
+    fn progress(&self) -> QueueProgress {
+        let done = self.completed.load(Relaxed);
+        QueueProgress {
+            done,
+            has_work: self.sent.load(Relaxed) > done,
+        }
     }
 }
 
@@ -103,7 +137,10 @@ async fn yield_without_io() {
 /// Its channel is unbounded, but holds each wait at most once, and `wait.capacity` limits how many
 /// waits are concurrent.
 #[derive(Debug)]
-pub(crate) struct CommitNotifier(mpsc::UnboundedSender<NotificationBatch>);
+pub(crate) struct CommitNotifier {
+    batches: mpsc::UnboundedSender<NotificationBatch>,
+    counts: Arc<BatchCounts>,
+}
 
 impl CommitNotifier {
     /// Creates a notifier and its task, which the caller must run on the worker thread.
@@ -113,13 +150,30 @@ impl CommitNotifier {
     /// completed on the sending thread.
     pub(crate) fn new() -> (Self, impl Future<Output = ()> + use<>) {
         let (sender, batches) = mpsc::unbounded_channel();
-        (Self(sender), run_notifier(batches))
+        let counts = Arc::<BatchCounts>::default();
+        let task = run_notifier(batches, Arc::clone(&counts));
+        let notifier = Self {
+            batches: sender,
+            counts,
+        };
+        (notifier, task)
+    }
+
+    /// Returns a watch of the task, until the notifier or the task is dropped.
+    pub(crate) fn watch(&self) -> Watch {
+        // The watch must not keep the task running.
+        let (batches, counts) = (self.batches.downgrade(), Arc::clone(&self.counts));
+        Watch::new(TASK, move || {
+            let is_closed = batches.upgrade()?.is_closed();
+            (!is_closed).then(|| counts.progress().into())
+        })
     }
 
     /// Sends a batch to the task, or completes its waiters here if the task has been dropped.
     fn send(&self, block: &DurableBlock, waiters: Vec<CommitWaiter>) {
         let block = block.clone();
-        let Err(unsent) = self.0.send(NotificationBatch { block, waiters }) else {
+        self.counts.sent.fetch_add(1, Relaxed);
+        let Err(unsent) = self.batches.send(NotificationBatch { block, waiters }) else {
             return;
         };
         let NotificationBatch { block, waiters } = unsent.0;
@@ -256,7 +310,10 @@ mod tests {
     fn notifies_waiters_of_one_thread_in_batches() {
         let (durable, versions) = durable_block(TRANSACTIONS);
         let (sender, mut queue) = mpsc::unbounded_channel();
-        let notifier = Arc::new(CommitNotifier(sender));
+        let notifier = Arc::new(CommitNotifier {
+            batches: sender,
+            counts: Arc::default(),
+        });
         notify_all(&durable, [Some(&notifier)]);
         let batches = std::iter::from_fn(|| queue.try_recv().ok());
         let sizes: Vec<_> = batches.map(|batch| batch.waiters.len()).collect();

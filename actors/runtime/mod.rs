@@ -5,6 +5,8 @@ pub(crate) mod arbiters;
 pub(crate) mod clock;
 pub(crate) mod fatal;
 pub(crate) mod mailbox;
+pub(crate) mod nice;
+pub(crate) mod progress;
 pub(crate) mod timer;
 pub(crate) mod work_meter;
 pub(crate) mod worker;

@@ -1,5 +1,6 @@
 //! Metrics of the threads behind a queue.
 
+use super::progress::Watches;
 use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,8 @@ pub(crate) struct WorkMeter {
     threads: usize,
     busy: BusyRatio,
     counters: WorkCounters,
+    /// The progress of each thread that was started.
+    watches: Watches,
 }
 
 counters! {
@@ -42,7 +45,18 @@ impl WorkMeter {
             threads,
             busy: BusyRatio::new(),
             counters: WorkCounters::default(),
+            watches: Watches::default(),
         }
+    }
+
+    /// Returns the watches of the threads.
+    pub(crate) fn watches(&self) -> &Watches {
+        &self.watches
+    }
+
+    /// Returns the number of jobs that have ended.
+    pub(super) fn jobs_ended(&self) -> u64 {
+        self.counters.took.snapshot().count()
     }
 
     /// Sets the number of queued jobs. The thread that adds or takes a job calls this.

@@ -1,6 +1,10 @@
 //! Worker threads behind a queue. The work is a step per job, which a thread or a test executes.
 
-use super::{fatal::FatalErrorReporter, work_meter::WorkMeter};
+use super::{
+    fatal::FatalErrorReporter,
+    progress::{Progress, Watch},
+    work_meter::WorkMeter,
+};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use std::{
     io,
@@ -67,7 +71,7 @@ impl<J: Send + 'static> WorkerThread<J> {
     }
 
     /// Starts a thread that works until all senders are dropped or a step returns `Break`. The
-    /// thread records each step in `meter`.
+    /// thread records each step in `meter`, which also receives the watch of its progress.
     ///
     /// # Errors
     ///
@@ -78,18 +82,34 @@ impl<J: Send + 'static> WorkerThread<J> {
         meter: &Arc<WorkMeter>,
     ) -> io::Result<JoinHandle<()>> {
         let meter = Arc::clone(meter);
+        let progress = Arc::<Progress>::default();
+        meter.watches().add(&self.watch(&progress, &meter));
         reporter.spawn(self.name, move || {
             while let Ok(job) = self.next() {
                 meter.set_depth(self.jobs.len());
                 let begun = Instant::now();
-                let flow = self.work(job);
+                let flow = progress.count(|| self.work(job));
                 let ended = Instant::now();
                 meter.record_job(ended, ended - begun);
                 meter.set_depth(self.jobs.len());
                 if flow.is_break() {
-                    return;
+                    break;
                 }
             }
+            // The last unit of work: the writer closes the store when it is dropped.
+            progress.count(|| drop(self));
+        })
+    }
+
+    /// Returns a watch of the thread. Its queue is watched even after the thread has ended, because
+    /// jobs wait in it then.
+    fn watch(&self, progress: &Arc<Progress>, meter: &Arc<WorkMeter>) -> Watch {
+        let (progress, jobs) = (Arc::clone(progress), self.jobs.clone());
+        // The meter holds the watch.
+        let meter = Arc::downgrade(meter);
+        Watch::new(self.name, move || {
+            let jobs_ended = meter.upgrade()?.jobs_ended();
+            Some(progress.sample(!jobs.is_empty(), jobs_ended))
         })
     }
 }

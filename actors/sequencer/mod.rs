@@ -20,6 +20,7 @@ use crate::{
         mailbox::Recipient,
         timer::{TimedActor, Timer},
     },
+    state::flight_recorder::FlightRecorder,
 };
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
 use solo::Solo;
@@ -71,6 +72,7 @@ pub(crate) struct Sequencer {
     engine: Engine,
     config: SequencerConfig,
     clock: LedgerClock,
+    recorder: FlightRecorder,
     mempool: Recipient<PullBatch>,
     committer: Recipient<ExecuteBlock>,
     /// Receiver of batches. `None` before the start and after the stop.
@@ -91,6 +93,7 @@ impl Sequencer {
         engine: Engine,
         config: SequencerConfig,
         clock: LedgerClock,
+        recorder: FlightRecorder,
         mempool: Recipient<PullBatch>,
         committer: Recipient<ExecuteBlock>,
     ) -> Self {
@@ -99,6 +102,7 @@ impl Sequencer {
             config,
             last_block_elapsed_usecs: clock.source().elapsed_usecs(),
             clock,
+            recorder,
             mempool,
             committer,
             batches: None,
@@ -133,6 +137,9 @@ impl Sequencer {
         self.clock.record_block(block.timestamp_usecs, reading);
         self.last_block_elapsed_usecs = reading.elapsed_usecs;
         self.in_flight += 1;
+        let sizes = block.transactions.iter().map(|user| user.size_bytes());
+        self.recorder
+            .record_ordered(block.height, sizes.len(), sizes.sum());
         self.committer.send(ExecuteBlock(block));
     }
 

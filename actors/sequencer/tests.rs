@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    Clock,
     runtime::{
         fatal::FatalErrorReporter,
         mailbox::{Mailbox, MailboxControl as _},
@@ -34,6 +35,7 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         Engine::solo(&block(0, &[], &[]).tip),
         config,
         ledger_clock(&clock),
+        FlightRecorder::new(Clock::default()),
         Recipient::new(move |pull| pull_sender.send(pull).unwrap()),
         Recipient::new(move |ExecuteBlock(block)| block_sender.send(block).unwrap()),
     );

@@ -23,7 +23,10 @@ mod threads;
 pub use queues::LaneStatus;
 pub use scheduler::Lane;
 
-use crate::{NodeError, SignaturesConfig, SubmitError, runtime::fatal::FatalErrorReporter};
+use crate::{
+    NodeError, SignaturesConfig, SubmitError,
+    runtime::{fatal::FatalErrorReporter, progress::Watches},
+};
 use crossbeam_channel::Sender;
 use ledger_limits::{Limit, Permit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
@@ -189,7 +192,7 @@ impl SignatureChecks {
 }
 
 impl SignatureQueues {
-    /// Starts the threads.
+    /// Starts the threads, and adds a watch of the progress of each to `watches`.
     ///
     /// # Errors
     ///
@@ -198,6 +201,7 @@ impl SignatureQueues {
         self,
         chain: &Chain,
         reporter: &FatalErrorReporter,
+        watches: &Watches,
     ) -> io::Result<(ShutdownGuard, Vec<JoinHandle<()>>)> {
         // The channel never carries a message. Its disconnection is the signal.
         let (sender, shutdown) = crossbeam_channel::bounded(0);
@@ -214,6 +218,7 @@ impl SignatureQueues {
                 (chain.clone(), work, stop_signal.clone()),
                 self.nice,
                 reporter,
+                watches,
             )
         });
         let spawned = spawned.collect::<io::Result<_>>()?;

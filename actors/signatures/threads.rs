@@ -4,9 +4,14 @@ use super::{
     queues::{Job, Work},
     scheduler::{Batch, Lane, LaneScheduler},
 };
-use crate::runtime::fatal::FatalErrorReporter;
+use crate::runtime::{
+    fatal::FatalErrorReporter,
+    nice::raise_nice_value,
+    progress::{Progress, Watch, Watches},
+};
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
+use ledger_metrics::Metric as _;
 use ledger_types::CheckedTransaction;
 use ledger_vm::Chain;
 use std::{
@@ -31,7 +36,8 @@ pub(super) struct StopSignal {
     pub(super) stopped: Arc<AtomicBool>,
 }
 
-/// Starts a signature thread with the given nice value.
+/// Starts a signature thread with the given nice value, and adds a watch of its progress to
+/// `watches`.
 ///
 /// After a stop the thread completes its current batch. Checks that still wait return
 /// [`NodeError::Stopping`](crate::NodeError::Stopping).
@@ -43,6 +49,7 @@ pub(super) fn spawn(
     (chain, work, stop_signal): (Chain, Work, StopSignal),
     nice: u8,
     reporter: &FatalErrorReporter,
+    watches: &Watches,
 ) -> io::Result<JoinHandle<()>> {
     let mut checker = Checker {
         chain,
@@ -51,31 +58,31 @@ pub(super) fn spawn(
         scheduler: LaneScheduler::default(),
         keys: DecodedKeys::default(),
     };
+    let progress = Arc::<Progress>::default();
+    watches.add(&watch(&progress, &checker.work));
     reporter.spawn(THREAD, move || {
         if let Err(error) = raise_nice_value(nice) {
             tracing::warn!(%error, "the nice value of the signature thread could not be raised");
         }
         while let Some(batch) = checker.next() {
-            checker.check(batch);
+            progress.count(|| checker.check(batch));
         }
     })
 }
 
-/// Raises the nice value of this thread to `nice`. A higher value stays, because only a
-/// privileged process may lower it.
-#[cfg(target_os = "linux")]
-fn raise_nice_value(nice: u8) -> io::Result<()> {
-    use rustix::process::{getpriority_process, setpriority_process};
-    // Applies to the calling thread: Linux has one nice value per thread.
-    let nice = getpriority_process(None)?.max(i32::from(nice));
-    setpriority_process(None, nice)?;
-    Ok(())
-}
-
-/// Does nothing, because on other systems the nice value applies to the whole process.
-#[cfg(not(target_os = "linux"))]
-fn raise_nice_value(_: u8) -> io::Result<()> {
-    Ok(())
+/// Returns a watch of a thread, until the thread ends. Transactions wait while they hold permits of a
+/// lane, and every batch is progress of the threads that wait for work.
+fn watch(progress: &Arc<Progress>, work: &Work) -> Watch {
+    let progress = Arc::downgrade(progress);
+    let lanes = [&work.trusted, &work.untrusted]
+        .map(|lane| (lane.capacity.clone(), Arc::clone(&lane.counters)));
+    Watch::new(THREAD, move || {
+        let is_waiting = lanes.iter().any(|(capacity, _)| capacity.used_cost() > 0);
+        let batches = lanes
+            .iter()
+            .map(|(_, counters)| counters.batches.snapshot());
+        Some(progress.upgrade()?.sample(is_waiting, batches.sum()))
+    })
 }
 
 /// The state of a signature thread.

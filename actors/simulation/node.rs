@@ -12,6 +12,7 @@ use crate::{
         builder::NodeBuilder,
         handle::{Mailboxes, NodeParts, RequestQueues},
         renderers::Renderers,
+        stalls::Stalls,
     },
     protocol::sequencer::Start,
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
@@ -19,7 +20,7 @@ use crate::{
     state::{head::HeadReader, storage_health::StorageHealth},
 };
 use ledger_limits::Limit;
-use ledger_store::{Store, StoreError, StoreReader};
+use ledger_store::{Store, StoreError, StoreFiles, StoreReader};
 use ledger_test_support::Disk;
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
@@ -139,7 +140,9 @@ impl StartUp<'_> {
             },
             wait_limit: Limit::new(config.wait.capacity),
             health,
+            files: StoreFiles::default(),
             reporter: failure.clone(),
+            stalls: Stalls::default(),
         });
         let (handle, notifier_task) = handle.for_thread();
         let is_active = Rc::new(Cell::new(true));

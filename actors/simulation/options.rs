@@ -34,6 +34,7 @@ impl Options {
     pub(super) fn choose(random: &mut Rng) -> Self {
         let node = NodeConfig {
             filter: Default::default(),
+            stalls: Default::default(),
             signatures: SignaturesConfig {
                 threads: 1,
                 nice: 0,
@@ -54,6 +55,7 @@ impl Options {
             storage: StorageConfig {
                 readers: random.usize(1..4),
                 read_queue_capacity: random.usize(1..5),
+                scrub_hours: 0,
             },
             pruner: PrunerConfig {
                 enabled: random.u8(..4) > 0,

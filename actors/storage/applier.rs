@@ -8,6 +8,7 @@ use crate::{
     error::{FaultKind, StorageFault},
     protocol::durable_reader::ApplyRequest,
     runtime::{fatal::FatalErrorReporter, worker::WorkerThread},
+    state::flight_recorder::FlightRecorder,
 };
 use crossbeam_channel::Receiver;
 use ledger_store::{StoreApplier, StoreError};
@@ -23,13 +24,18 @@ pub(crate) const THREAD: &str = "store-applier";
 pub(super) fn applier(
     store: StoreApplier,
     requests: Receiver<ApplyRequest>,
+    recorder: FlightRecorder,
     health: HealthReporter,
     reporter: FatalErrorReporter,
 ) -> WorkerThread<ApplyRequest> {
     WorkerThread::new(THREAD, requests, move |ApplyRequest, _| {
         let error = match store.apply() {
+            Ok(()) => {
+                recorder.record_applied(store.applied_height());
+                return ControlFlow::Continue(());
+            }
             // After an earlier failure, the thread that met it has reported it.
-            Ok(()) | Err(StoreError::Poisoned(_)) => return ControlFlow::Continue(()),
+            Err(StoreError::Poisoned(_)) => return ControlFlow::Continue(()),
             Err(error) => error,
         };
         match StorageFault::of(THREAD, FaultKind::Write, &error) {

@@ -46,6 +46,14 @@ impl HealthReporter {
         }
     }
 
+    /// Reports a failed write on `thread` if `error` is a fault of the disk. Any other error
+    /// concerns only the caller.
+    pub(crate) fn report_write(&self, thread: &'static str, error: &StoreError) {
+        if let Some(fault) = StorageFault::of(thread, FaultKind::Write, error) {
+            self.report(&fault);
+        }
+    }
+
     /// Publishes a fault, and logs it if it changes the health. Notifies the storage actor of the
     /// first one.
     pub(crate) fn report(&self, fault: &StorageFault) {

@@ -5,6 +5,7 @@ pub(crate) mod health;
 pub(crate) mod inline_reader;
 pub(crate) mod meter;
 pub(crate) mod readers;
+pub(crate) mod scrubber;
 pub(crate) mod writer;
 
 use crate::{
@@ -139,6 +140,7 @@ impl StorageParts {
         let applier = applier::applier(
             writer.applier(),
             self.apply_jobs,
+            peers.recorder.clone(),
             context.health.clone(),
             reporter.clone(),
         );

@@ -8,6 +8,7 @@ use crate::{
     runtime::mailbox::Recipient,
     state::{
         committed::IndexedBlock,
+        flight_recorder::FlightRecorder,
         head::HeadPublisher,
         prune_horizon::{Horizon, PruneHorizonPublisher},
         storage_health::ShortageSource,
@@ -91,6 +92,7 @@ fn writes_wait_for_disk_space_in_their_order() {
         }),
         pruner: Recipient::new(move |PruneDone(_)| steps.lock().unwrap().push("prune step".into())),
         meter: Arc::new(CommitMeter::default()),
+        recorder: FlightRecorder::new(Clock::default()),
     };
     let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
     let health = parts.health();
@@ -145,6 +147,7 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
         committer: Recipient::new(|_| ()),
         pruner: Recipient::new(|_| ()),
         meter: Arc::new(CommitMeter::default()),
+        recorder: FlightRecorder::new(Clock::default()),
     };
     let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
     let head = HeadPublisher::new(*snapshot.ledger_info(), horizon.horizon()).reader();

@@ -12,6 +12,7 @@ use crate::{
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
     state::{
         committed::IndexedBlock,
+        flight_recorder::{BlockStage, FlightRecorder},
         prune_horizon::{Horizon, PruneHorizonPublisher},
         storage_health::ShortageSource,
     },
@@ -26,7 +27,7 @@ use std::{
 };
 
 /// Name of the writer thread.
-const THREAD: &str = "store-writer";
+pub(crate) const THREAD: &str = "store-writer";
 
 /// Idle time after which the writer applies durable blocks, unless a reader requests it earlier from
 /// the thread in [`super::applier`].
@@ -56,6 +57,7 @@ pub(crate) struct WriterPeers {
     pub(crate) committer: Recipient<BlocksDurable>,
     pub(crate) pruner: Recipient<PruneDone>,
     pub(crate) meter: Arc<CommitMeter>,
+    pub(crate) recorder: FlightRecorder,
 }
 
 /// Writes that the thread has taken from its queue and not completed.
@@ -185,6 +187,8 @@ impl Writer {
         if is_idle {
             self.writer.apply()?;
         }
+        let applied_height = self.writer.applied_height();
+        self.peers.recorder.record_applied(applied_height);
         written?;
         let unapplied = self.writer.unapplied_transactions();
         Ok((unapplied > 0).then(|| apply_delay(unapplied)))
@@ -246,9 +250,14 @@ impl Writer {
             .collect();
         let start = Instant::now();
         let WriterPeers {
-            committer, meter, ..
+            committer,
+            meter,
+            recorder,
+            ..
         } = &self.peers;
         self.writer.append(&blocks, |wal_blocks| {
+            let heights = blocks.iter().map(|block| block.height());
+            recorder.record(BlockStage::Durable, heights);
             meter.committed(&blocks, start.elapsed());
             committer.send(BlocksDurable {
                 blocks: std::mem::take(executed),

@@ -84,6 +84,18 @@ pub enum StoreError {
     /// and the caller can repeat the write once space is free.
     #[error("no disk space for the next blocks: {0}")]
     DiskFull(String),
+    /// The path of an open file of the store was removed or changed while it was written. The
+    /// write is in the open file, which the next start does not find.
+    #[error(
+        "{path} {change} while the node writes it; the ledger is in the file that was there: put \
+         it back, or copy it before the node stops, then restart"
+    )]
+    FileMoved {
+        /// Path of the file.
+        path: PathBuf,
+        /// The change of the path.
+        change: PathChange,
+    },
     /// An earlier write failed, so the writer accepts no more.
     #[error("an earlier write failed, and writes are disabled until a restart: {0}")]
     Poisoned(String),
@@ -135,8 +147,23 @@ fn advice(source: &std::io::Error) -> &'static str {
     }
 }
 
+/// The change of a path whose file is open.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PathChange {
+    /// The path does not exist: the file or its directory was removed or renamed.
+    #[error("was removed or renamed")]
+    Removed,
+    /// The path leads to another file.
+    #[error("was replaced by another file")]
+    Replaced,
+    /// The path cannot be followed.
+    #[error("cannot be accessed any more ({0})")]
+    Inaccessible(Arc<std::io::Error>),
+}
+
 impl StoreError {
-    /// Returns whether the disk failed, or an earlier failure prevents access to it.
+    /// Returns whether the disk failed, or a removed file or an earlier failure prevents access to
+    /// it.
     ///
     /// Content that was durable before is unchanged.
     pub fn is_failed_io(&self) -> bool {
@@ -144,7 +171,7 @@ impl StoreError {
             Self::Database(error) => {
                 matches!(**error, redb::Error::Io(_) | redb::Error::PreviousIo)
             }
-            Self::Poisoned(_) => true,
+            Self::Poisoned(_) | Self::FileMoved { .. } => true,
             _ => false,
         }
     }

@@ -5,11 +5,12 @@
 //!
 //! | folder | content |
 //! |---|---|
-//! | `io` | isolation of disk faults, timing of syncs |
+//! | `io` | isolation of disk faults, identity of files, timing of syncs |
 //! | `tables` | tables, keys, rows, digests |
 //! | `wal`, `index` | write-ahead log; memtables, runs, compaction, bloom filters |
 //! | `read` | views, snapshots, queries, pages |
 //! | `directory` | names, lock, format, checksums |
+//! | `scrub` | verification of the files of an open store |
 //! | `write` | writer, commits, pruning, recovery |
 //!
 //! `docs/storage.md` describes the files of a data directory and the rules of their content.
@@ -61,6 +62,7 @@ mod index;
 mod io;
 mod options;
 mod read;
+mod scrub;
 mod store;
 mod tables;
 mod wal;
@@ -69,10 +71,14 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use directory::open::FileSize;
-pub use error::StoreError;
+pub use directory::{
+    flight_files::{FLIGHT_FILES_MAX, write_flight_file},
+    open::FileSize,
+};
+pub use error::{PathChange, StoreError};
 pub use index::bloom_set::BLOOM_BYTES_MAX;
 pub use io::{
+    file_identity::StoreFiles,
     overlay::OVERLAY_BYTES_MAX,
     sync_stats::{SyncStats, SyncTimer},
 };
@@ -87,12 +93,15 @@ pub use read::{
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
     transactions::{HashLookup, TransactionInBlock},
 };
+pub use scrub::{ScrubControl, ScrubOutcome, StoreScrubber};
 pub use store::{Store, Usage};
 pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::{
     WAL_BYTES_MAX,
     block::{WalBlock, WalTransaction},
+    torn::{RecordDefect, TornRecord},
 };
 pub use write::{
-    applier::StoreApplier, disk_space::write_space_bytes, prune::Pruned, writer::StoreWriter,
+    applier::StoreApplier, disk_space::write_space_bytes, prune::Pruned, recovery::LogReplay,
+    writer::StoreWriter,
 };

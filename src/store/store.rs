@@ -1,15 +1,21 @@
 //! An open store, until it is split into its writer and its readers.
 
 use crate::{
-    StoreError, StoreOptions, StoreReader, StoreWriter,
-    directory::{format::create_tables_if_empty, open},
+    StoreError, StoreFiles, StoreOptions, StoreReader, StoreScrubber, StoreWriter,
+    directory::{
+        format::create_tables_if_empty,
+        open::{self, OpenDatabase},
+    },
     index::compaction::CompactionConfig,
     tables::{
         digest::DigestKey,
         schema::{META, META_GENESIS},
     },
     wal::WalConfig,
-    write::open::{StoreLocation, open_writer},
+    write::{
+        open::{StoreLocation, open_writer},
+        recovery::LogReplay,
+    },
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedBlock, Genesis};
@@ -23,6 +29,8 @@ use std::{path::Path, sync::Arc};
 #[derive(Debug)]
 pub struct Store {
     pub(crate) writer: StoreWriter,
+    log_replay: Option<LogReplay>,
+    scrubber: StoreScrubber,
 }
 
 impl Store {
@@ -59,8 +67,7 @@ impl Store {
         check_bytes_max: u64,
     ) -> Result<Self, StoreError> {
         let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
-        let writer = open_writer(database, StoreLocation::Directory(directory, lock))?;
-        Ok(Self { writer })
+        Self::with_database(database, StoreLocation::Directory(directory, lock))
     }
 
     /// Opens the store in `backend`, with its write-ahead log in `log`.
@@ -74,8 +81,7 @@ impl Store {
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
-        Ok(Self { writer })
+        Self::with_database(database, StoreLocation::Backend(Arc::new(log)))
     }
 
     /// Opens the store in `backend`, with `secret` as the digest key of an empty one.
@@ -94,8 +100,43 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
         create_tables_if_empty(&database.database, DigestKey::from_bytes(secret))?;
-        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
-        Ok(Self { writer })
+        Self::with_database(database, StoreLocation::Backend(Arc::new(log)))
+    }
+
+    /// Returns the replay of the write-ahead log when this store was opened, or `None` if the log
+    /// was closed or the store was empty.
+    pub fn log_replay(&self) -> Option<&LogReplay> {
+        self.log_replay.as_ref()
+    }
+
+    /// Returns the files of the store, which any thread can compare with their paths.
+    pub fn files(&self) -> StoreFiles {
+        self.writer.files()
+    }
+
+    /// Creates the store of an open database, with its scrubber.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Store::open`].
+    fn with_database(
+        database: OpenDatabase,
+        location: StoreLocation<'_>,
+    ) -> Result<Self, StoreError> {
+        let (disk, disk_status) = (Arc::clone(&database.disk), database.disk_status.clone());
+        let (writer, log_replay) = open_writer(database, location)?;
+        let latest_view = writer.applier.views().clone();
+        let scrubber = StoreScrubber::new(disk, disk_status, latest_view, writer.wal.scrubber());
+        Ok(Self {
+            writer,
+            log_replay,
+            scrubber,
+        })
+    }
+
+    /// Returns a scrubber of the database and the write-ahead log.
+    pub fn scrubber(&self) -> StoreScrubber {
+        self.scrubber.clone()
     }
 
     /// Returns the genesis of the ledger, or `None` if nothing is committed.

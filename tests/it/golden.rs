@@ -104,14 +104,16 @@ async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
     }
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
-    let url = format!("{}/tls/reload", node.admin);
-    let reload = node.http.request(Method::POST, &url);
-    let response = node.http.try_send(reload).await.unwrap();
-    assert_eq!(response.status, 200, "{}", response.text);
-    let mut keys = BTreeSet::new();
-    add_keys(&response.json, "", &mut keys);
-    text += "POST /tls/reload\n";
-    text.extend(keys.iter().map(|key| format!("  {key}\n")));
+    for path in ["/flight", "/tls/reload"] {
+        let url = format!("{}{path}", node.admin);
+        let reload = node.http.request(Method::POST, &url);
+        let response = node.http.try_send(reload).await.unwrap();
+        assert_eq!(response.status, 200, "{}", response.text);
+        let mut keys = BTreeSet::new();
+        add_keys(&response.json, "", &mut keys);
+        text += &format!("POST {path}\n");
+        text.extend(keys.iter().map(|key| format!("  {key}\n")));
+    }
     compare("tests/golden/surface/admin.txt", &text);
 }
 

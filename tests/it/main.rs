@@ -16,6 +16,7 @@ mod crash;
 mod disk;
 mod faucet;
 mod filter;
+mod flight;
 mod golden;
 mod graphql;
 mod hostile;

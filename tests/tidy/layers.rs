@@ -23,7 +23,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["tables"],
             &["wal", "index"],
             &["read"],
-            &["directory"],
+            &["directory", "scrub"],
             &["write"],
             &["store"],
             &["fuzzing"],

@@ -1,4 +1,4 @@
-//! A mailbox that is never empty, for tests of timers.
+//! Messages of tests to any actor: a function that the actor calls, and a mailbox that is never empty.
 
 use super::{Actor, Envelope, Mailbox};
 use std::sync::{
@@ -33,8 +33,12 @@ impl<A: Actor> Mailbox<A> {
             return;
         }
         let (mailbox, remaining) = (self.clone(), Arc::clone(remaining));
-        let next = move |_: &mut A| mailbox.send_next(&remaining);
+        self.send_call(move |_| mailbox.send_next(&remaining));
+    }
+
+    /// Sends a message that calls `handler`. It counts as a message with the actor's first label.
+    pub(crate) fn send_call(&self, handler: impl FnOnce(&mut A) + Send + 'static) {
         self.metrics.count_protocol();
-        self.address.send(Envelope::calling(next, &self.metrics));
+        self.address.send(Envelope::calling(handler, &self.metrics));
     }
 }

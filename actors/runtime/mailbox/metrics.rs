@@ -1,10 +1,21 @@
 //! Metrics of a mailbox.
 
-use crate::runtime::fatal::{FatalErrorReporter, PanicGuard};
+use crate::runtime::{
+    fatal::{FatalErrorReporter, PanicGuard},
+    progress::{Activity, Sample},
+};
 use ledger_limits::{Limit, Permit};
 use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
 use serde::Serialize;
-use std::{collections::BTreeMap, ops::Deref, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeMap,
+    ops::Deref,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Instant,
+};
 
 counters! {
     /// Counters of a mailbox.
@@ -60,6 +71,9 @@ pub(super) struct MailboxMetrics {
     labels: &'static [&'static str],
     /// Number of handled messages by the index of their label.
     handled_by_label: Box<[Counter]>,
+    /// Index of the label of the message that is being handled, plus one; 0 between two messages.
+    /// Relaxed, because it orders no other memory access.
+    handling: AtomicUsize,
     busy: BusyRatio,
     counters: MailboxCounters,
 }
@@ -79,6 +93,7 @@ impl MailboxMetrics {
             waiting: Limit::new(capacity),
             labels,
             handled_by_label: labels.iter().map(|_| Counter::default()).collect(),
+            handling: AtomicUsize::new(0),
             busy: BusyRatio::new(),
             counters: MailboxCounters::default(),
         }
@@ -107,6 +122,11 @@ impl MailboxMetrics {
         self.counters.protocol.increment();
     }
 
+    /// Records that the handler of a message begins.
+    pub(super) fn record_begun(&self, label_index: usize) {
+        self.handling.store(label_index + 1, Relaxed);
+    }
+
     /// Records a handled message. `sent` is the time of its sending, and `begun` the time at which
     /// its handler began; the handler ends now.
     pub(super) fn record_handled(&self, label_index: usize, sent: Instant, begun: Instant) {
@@ -116,6 +136,21 @@ impl MailboxMetrics {
         self.busy.record(ended, ended - begun);
         // Last, because its count is the number of handled messages.
         self.counters.handling.record(ended - begun);
+        self.handling.store(0, Relaxed);
+    }
+
+    /// Takes a sample of the actor's progress. Messages wait if more were sent than handled.
+    pub(super) fn sample(&self) -> Sample {
+        let label = self.handling.load(Relaxed).checked_sub(1);
+        let handled = self.counters.handling.snapshot().count();
+        let counters = &self.counters;
+        let sent = counters.accepted.snapshot() + counters.protocol.snapshot();
+        let activity = match label {
+            Some(index) => Activity::Working(self.labels.get(index).copied()),
+            None if sent > handled => Activity::Waiting,
+            None => Activity::Idle,
+        };
+        Sample::new(handled, activity)
     }
 
     /// Changes the maximum number of requests that wait.

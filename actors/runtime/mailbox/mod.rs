@@ -20,6 +20,7 @@ pub use metrics::MailboxStatus;
 use super::{
     actor::{Actor, ActorMessage, Handler},
     fatal::FatalErrorReporter,
+    progress::Watch,
 };
 use crate::NodeError;
 use actix::{Addr, ArbiterHandle};
@@ -189,6 +190,9 @@ pub(crate) trait MailboxControl {
     /// Returns the metrics of the mailbox.
     fn status(&self) -> MailboxStatus;
 
+    /// Returns a watch of the actor's progress, until the actor ends.
+    fn watch(&self) -> Watch;
+
     /// Changes the maximum number of waiting requests and returns the metrics. The change applies
     /// to later requests; requests that already wait stay in the mailbox.
     fn set_capacity(&self, capacity: usize) -> MailboxStatus;
@@ -201,6 +205,14 @@ impl<A: Actor> MailboxControl for Mailbox<A> {
 
     fn status(&self) -> MailboxStatus {
         self.metrics.status()
+    }
+
+    fn watch(&self) -> Watch {
+        let mailbox = self.clone();
+        Watch::new(A::NAME, move || {
+            // Messages to an actor that has ended are dropped, so they do not wait.
+            mailbox.is_open().then(|| mailbox.metrics.sample())
+        })
     }
 
     fn set_capacity(&self, capacity: usize) -> MailboxStatus {

@@ -197,7 +197,9 @@ fn serves_good_transactions_before_a_flood_of_bad_ones() {
         requests.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
     }
     let reporter = FatalErrorReporter::new();
-    let (shutdown, threads) = queues.start_threads(&fixture.chain, &reporter).unwrap();
+    let (shutdown, threads) = queues
+        .start_threads(&fixture.chain, &reporter, &Watches::default())
+        .unwrap();
     let order: Vec<_> = requests.iter().map(|_| fixture.next_completed()).collect();
 
     let last_good = order.iter().rposition(|number| *number >= BAD).unwrap();
@@ -241,7 +243,11 @@ fn measures_the_share_of_a_flood_by_its_cost() {
         requests.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
     }
     let (shutdown, threads) = queues
-        .start_threads(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(
+            &fixture.chain,
+            &FatalErrorReporter::new(),
+            &Watches::default(),
+        )
         .unwrap();
     let order: Vec<_> = requests.iter().map(|_| fixture.next_completed()).collect();
     let last_good = order.iter().rposition(|number| *number >= GOOD).unwrap();
@@ -290,7 +296,11 @@ fn full_lane_rejects_while_the_other_accepts() {
     );
 
     let (shutdown, threads) = queues
-        .start_threads(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(
+            &fixture.chain,
+            &FatalErrorReporter::new(),
+            &Watches::default(),
+        )
         .unwrap();
     assert_eq!([fixture.next_completed(), fixture.next_completed()], [1, 0]);
     assert!(
@@ -332,7 +342,11 @@ fn bounds_a_lane_by_cost() {
     assert_eq!(untrusted.waiting_signatures, 0);
 
     let (shutdown, threads) = queues
-        .start_threads(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(
+            &fixture.chain,
+            &FatalErrorReporter::new(),
+            &Watches::default(),
+        )
         .unwrap();
     let order: Vec<_> = waiting.iter().map(|_| fixture.next_completed()).collect();
     assert!(

@@ -8,7 +8,11 @@ fn stop_ends_waiting_and_later_requests() {
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(10);
     let (shutdown, threads) = queues
-        .start_threads(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(
+            &fixture.chain,
+            &FatalErrorReporter::new(),
+            &Watches::default(),
+        )
         .unwrap();
     let (first, release) = loop {
         let (release, held) = mpsc::channel();
@@ -120,7 +124,11 @@ fn skips_canceled_requests() {
     drop(fixture.enqueue(&checks, 0, canceled, Lane::Trusted));
     let waiting = fixture.enqueue(&checks, 1, active, Lane::Trusted);
     let (shutdown, threads) = queues
-        .start_threads(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(
+            &fixture.chain,
+            &FatalErrorReporter::new(),
+            &Watches::default(),
+        )
         .unwrap();
     assert_eq!(fixture.next_completed(), 1);
     assert!(take_verdict(waiting).is_ok());
@@ -165,7 +173,11 @@ fn threads_have_the_configured_nice_value() {
         fixture.enqueue(&checks, index, transaction, Lane::Untrusted)
     });
     let (shutdown, threads) = queues
-        .start_threads(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(
+            &fixture.chain,
+            &FatalErrorReporter::new(),
+            &Watches::default(),
+        )
         .unwrap();
     fixture.next_completed();
     assert!(nice_values().contains(&i32::from(NICE)));

@@ -186,8 +186,8 @@ impl Parameter for DurationSecs {
 
 /// Handles `GET /v1/-/healthy`.
 ///
-/// Responds with 503 if the node cannot write its ledger, or if the newest block is older than
-/// `duration_secs`, as on the reference node. An idle node writes no blocks unless
+/// Responds with 503 if the node cannot write its ledger, if an actor or thread on the path of a
+/// commit is stalled, or if the newest block is older than `duration_secs`, as on the reference node. An idle node writes no blocks unless
 /// `sequencer.heartbeat_secs` is set, so `duration_secs` on a quiet chain needs a shorter
 /// heartbeat.
 pub(super) async fn healthy(
@@ -197,6 +197,11 @@ pub(super) async fn healthy(
     let ledger_info = cx.newest();
     if let Some(cause) = cx.node().storage_unavailable() {
         return Err(ErrorKind::HealthCheck(cause.to_string()).at(ledger_info));
+    }
+    if let Some(stall) = cx.node().commit_stall() {
+        return Err(
+            ErrorKind::HealthCheck(format!("{stall}; no block is committed")).at(ledger_info),
+        );
     }
     if let Some(DecimalText(age_max_secs)) = age_max_secs {
         check_age(

@@ -8,6 +8,7 @@
 //! | `/switches` | switches of the REST interface |
 //! | `/connections` | connections of each listener |
 //! | `/storage` | readable versions, and size of the ledger file |
+//! | `/flight` | writes the times of the newest blocks into the data directory |
 //! | `/tls/reload` | reads the certificate of the API listener again |
 //! | `/metrics` | all counters, in the text format of Prometheus |
 
@@ -16,6 +17,7 @@ mod authorize;
 mod connections;
 mod context;
 mod filter;
+mod flight;
 mod metrics;
 mod routes;
 mod storage;

@@ -5,7 +5,7 @@ use super::{
     authorize::authorize,
     connections,
     context::{Admin, BODY_BYTES_MAX},
-    filter, metrics, storage, switches,
+    filter, flight, metrics, storage, switches,
     tls::{self, ApiCertificate},
 };
 use actix_web::{
@@ -68,6 +68,11 @@ pub fn configure(
                 web::resource("/storage")
                     .route(web::get().to(storage::show))
                     .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/flight")
+                    .route(web::post().to(flight::write))
+                    .default_service(wrong_method("POST")),
             )
             .service(
                 web::resource("/tls/reload")

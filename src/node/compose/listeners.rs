@@ -107,7 +107,7 @@ impl Listeners {
         };
         // In the order of the metrics.
         let api_options = parts.api_options(resources.certificate.holder.clone());
-        let graphql = parts.graphql(&state)?;
+        let graphql = parts.graphql(node, &state)?;
         let faucet = parts.faucet(genesis, node)?;
         let admin = parts.admin(
             node,
@@ -116,7 +116,7 @@ impl Listeners {
             resources.certificate,
         )?;
         // Last, so that no transaction is accepted before the other listeners have their threads.
-        let api = start(&api_options, move |config| {
+        let api = start(node, &api_options, move |config| {
             ledger_api::configure(config, &state);
         })?;
         Ok(Self {
@@ -185,14 +185,18 @@ impl Listeners {
 }
 
 impl Parts<'_> {
-    fn graphql(&self, state: &ApiState) -> Result<Option<Listener>, RunError> {
+    fn graphql(&self, node: &NodeHandle, state: &ApiState) -> Result<Option<Listener>, RunError> {
         let Some(address) = self.settings.graphql.listen else {
             return Ok(None);
         };
         let state = state.clone();
-        let listener = start(&self.side_options("graphql", address), move |config| {
-            ledger_api::configure_graphql(config, &state);
-        })?;
+        let listener = start(
+            node,
+            &self.side_options("graphql", address),
+            move |config| {
+                ledger_api::configure_graphql(config, &state);
+            },
+        )?;
         Ok(Some(listener))
     }
 
@@ -203,7 +207,9 @@ impl Parts<'_> {
         let settings = &self.settings.faucet;
         let faucet = Faucet::start(node.clone(), key, settings);
         let options = self.side_options("faucet", settings.listen);
-        let listener = start(&options, move |config| faucet::configure(config, &faucet))?;
+        let listener = start(node, &options, move |config| {
+            faucet::configure(config, &faucet);
+        })?;
         Ok(Some(listener))
     }
 
@@ -231,7 +237,7 @@ impl Parts<'_> {
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
-        start(&options, move |config| {
+        start(node, &options, move |config| {
             admin::configure(config, &admin, &certificate, &opened);
         })
     }
@@ -279,15 +285,22 @@ impl Parts<'_> {
     }
 }
 
-/// Starts a listener.
+/// Starts a listener, whose worker threads `node` watches.
 ///
 /// # Errors
 ///
 /// Returns [`RunError::Fatal`] with the setting of the address if it cannot be bound.
-fn start<F>(options: &Options, routes: F) -> Result<Listener, RunError>
+fn start<F>(node: &NodeHandle, options: &Options, routes: F) -> Result<Listener, RunError>
 where
     F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
 {
+    let node = node.clone();
+    let thread: Arc<str> = format!("http-{}", options.name).into();
+    let routes = move |config: &mut ServiceConfig| {
+        // Each worker thread calls this once.
+        actix_web::rt::spawn(node.watch_event_loop(Arc::clone(&thread)));
+        routes(config);
+    };
     Listener::start(options, routes).map_err(|error| match error {
         ListenerError::Bind { address, source } => {
             RunError::fatal(format!("{}.listen = \"{address}\"", options.name), &source)

@@ -4,6 +4,7 @@ mod admin_token;
 mod descriptors;
 mod disk_space;
 mod error;
+mod final_flight;
 mod genesis;
 mod ledger;
 mod listeners;

@@ -6,7 +6,11 @@
 //! are not verified at the start. A release build aborts on a panic, so nothing can catch it. The
 //! hook runs before that: it names the damaged directory and ends the process with the exit code of
 //! a fatal error.
+//!
+//! After any panic, the hook writes the recording of the newest blocks.
 
+use super::final_flight::FinalFlight;
+use crate::telemetry;
 use std::{
     panic::{self, PanicHookInfo},
     path::Path,
@@ -21,8 +25,9 @@ const DATABASE: &str = "redb";
 /// `directory`.
 ///
 /// A second such panic blocks its thread until the process ends. Any other panic is a broken
-/// invariant and is passed to the hook that was installed before.
-pub fn install_panic_hook(directory: &Path, exit: fn(String) -> !) {
+/// invariant and is passed to the hook that was installed before. In either case `flight` writes
+/// the recording of the newest blocks.
+pub fn install_panic_hook(directory: &Path, flight: FinalFlight, exit: fn(String) -> !) {
     let before = panic::take_hook();
     let directory = directory.display().to_string();
     let is_reported = AtomicBool::new(false);
@@ -31,14 +36,20 @@ pub fn install_panic_hook(directory: &Path, exit: fn(String) -> !) {
             .location()
             .is_some_and(|location| is_database(location.file()))
         {
-            return before(info);
+            // First, because the file may take some time.
+            before(info);
+            flight.write(&format!("panic: {info}"));
+            // A release build aborts when the hook returns.
+            return telemetry::flush();
         }
         if is_reported.swap(true, Ordering::Relaxed) {
             loop {
                 thread::park();
             }
         }
-        exit(damage_message(&directory, info))
+        let message = damage_message(&directory, info);
+        flight.write(&message);
+        exit(message)
     }));
 }
 

@@ -25,6 +25,7 @@ use super::{
     descriptors::raise_descriptor_limit,
     disk_space::DiskSpaceMonitor,
     error::RunError,
+    final_flight::FinalFlight,
     genesis::{ConfiguredGenesis, configured_genesis},
     ledger::{OpenLedger, open_ledger},
     listeners::{ListenerResources, Listeners, side_listeners},
@@ -42,7 +43,7 @@ use crate::{
     telemetry,
 };
 use actix_web::rt::System;
-use ledger_actors::Node;
+use ledger_actors::{FatalError, Node, QueueProgress, StopError};
 use ledger_types::Genesis;
 use std::{io, path::Path};
 
@@ -100,7 +101,13 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         let genesis = ledger.genesis.clone();
         let certificate = prepared.resources.certificate.clone();
         let admin_token = prepared.resources.admin_token.clone();
-        let mut service = Service::start(config.settings(), ledger, prepared.resources).await?;
+        let started = Service::start(
+            config.settings(),
+            ledger,
+            prepared.resources,
+            prepared.flight,
+        );
+        let mut service = started.await?;
         let targets = ReloadTargets {
             node: service.node.handle(),
             certificate,
@@ -127,6 +134,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
 struct Prepared {
     genesis: ConfiguredGenesis,
     resources: ListenerResources,
+    flight: FinalFlight,
 }
 
 /// Checks the configuration and prepares the process, before the ledger is opened.
@@ -143,7 +151,9 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
     let admin_token = configured_token(settings)?;
     let side_listeners = side_listeners(settings, &genesis.genesis);
     let connections = raise_descriptor_limit(settings, side_listeners)?;
-    install_panic_hook(&settings.storage.data_dir, hooks.on_damage);
+    let directory = &settings.storage.data_dir;
+    let flight = FinalFlight::new(directory);
+    install_panic_hook(directory, flight.clone(), hooks.on_damage);
     Ok(Prepared {
         genesis,
         resources: ListenerResources {
@@ -154,6 +164,7 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
             },
             admin_token: RequiredToken::new(admin_token),
         },
+        flight,
     })
 }
 
@@ -184,8 +195,9 @@ fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
 struct Service {
     node: Node,
     listeners: Listeners,
+    flight: FinalFlight,
     /// Runs until the service is dropped.
-    _disk_space: Option<DiskSpaceMonitor>,
+    _disk_space: DiskSpaceMonitor,
 }
 
 /// An error that ended serving before a signal.
@@ -208,6 +220,7 @@ impl Service {
         settings: &Settings,
         ledger: OpenLedger,
         resources: ListenerResources,
+        flight: FinalFlight,
     ) -> Result<Self, RunError> {
         tracing::info!(
             memory_bytes_max = memory_bound::bytes_max(settings),
@@ -218,10 +231,16 @@ impl Service {
         let node = Node::start(ledger.chain, ledger.store, Some(directory), config)
             .await
             .map_err(|error| RunError::fatal("the node does not start", &error))?;
+        flight.set_recorder(node.handle().flight_recorder());
+        node.handle().watch_queue(telemetry::THREAD, || {
+            let (done, has_work) = telemetry::progress();
+            QueueProgress { done, has_work }
+        });
         match start_listeners(settings, &node, &ledger.genesis, resources).await {
             Ok((disk_space, listeners)) => Ok(Self {
                 node,
                 listeners,
+                flight,
                 _disk_space: disk_space,
             }),
             Err(error) => {
@@ -263,7 +282,7 @@ impl Service {
                 tracing::info!(signal, "stopping");
                 Ok(())
             }
-            error = self.node.failed() => Err(ServeError::Node(RunError::fatal("fatal", &error))),
+            error = self.node.failed() => Err(ServeError::Node(fatal(&self.flight, &error))),
             error = self.listeners.ended() => Err(ServeError::Listener(error)),
         }
     }
@@ -288,13 +307,21 @@ impl Service {
     async fn stop_all(self) -> Result<(), RunError> {
         tokio::select! {
             () = self.listeners.stop() => {}
-            error = self.node.failed() => return Err(RunError::fatal("fatal", &error)),
+            error = self.node.failed() => return Err(fatal(&self.flight, &error)),
         }
-        self.node
-            .stop()
-            .await
-            .map_err(|error| RunError::fatal("the node did not stop cleanly", &error))
+        self.node.stop().await.map_err(|error| {
+            if matches!(error, StopError::Failed(_)) {
+                self.flight.write(&error.to_string());
+            }
+            RunError::fatal("the node did not stop cleanly", &error)
+        })
     }
+}
+
+/// Writes the recording of the newest blocks, and returns the error that ends the process.
+fn fatal(flight: &FinalFlight, error: &FatalError) -> RunError {
+    flight.write(&error.to_string());
+    RunError::fatal("fatal", error)
 }
 
 /// Starts the disk space monitor and the listeners, and waits until the listeners serve.
@@ -307,7 +334,7 @@ async fn start_listeners(
     node: &Node,
     genesis: &Genesis,
     resources: ListenerResources,
-) -> Result<(Option<DiskSpaceMonitor>, Listeners), RunError> {
+) -> Result<(DiskSpaceMonitor, Listeners), RunError> {
     let handle = node.handle();
     let disk_space = DiskSpaceMonitor::start(handle.clone(), settings)
         .await

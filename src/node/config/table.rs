@@ -287,6 +287,10 @@ settings! {
         "Maximum size of a ledger whose checksums are verified at a start, which takes about a \
          second per GB. Damage in a larger ledger causes errors, a crash or wrong results when it \
          is read. 0 means never.";
+    "storage.scrub_hours" => node.storage.scrub_hours, Integer(0..=8_760), "hours",
+        "Time within which a flipped bit in the files of the ledger is found: two passes within \
+         it compare all pages and log records with their checksums, in at most a fifth of the \
+         disk's time. Damage is handled as a failed read. 0 turns this off.";
     "storage.min_free_bytes" => storage.min_free_bytes, Integer(0..=MAX), "bytes",
         "Disk space that is kept free on the disk of the ledger, at most a tenth of that disk, \
          and at least what the next writes may take, about 16 MB on an idle node; the space to \
@@ -338,6 +342,12 @@ settings! {
          and then finds several messages. inherit is the policy under which the process was \
          started: responses come sooner beside other programs that keep all cores busy. Linux \
          only.";
+
+    "process.stall_secs" => node.stalls.secs, Integer(1..=3_600), "s",
+        "Time without progress, while work waits, after which the log and the metric \
+         ledger_stalled name an actor or thread. /v1/-/healthy is 503 while one of them is on the \
+         path of a commit. One query, block, write or sync that takes longer is named as well, so \
+         keep it above the slowest sync of the disk.";
 
     "log.format" => log.format, Choice(&["text", "json"]), "",
         "Format of log lines: text for people, json for programs. Both go to standard error.";

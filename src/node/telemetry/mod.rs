@@ -30,7 +30,7 @@ use tracing_subscriber::{
 const QUIET: [&str; 2] = ["actix_http", "h2"];
 
 /// Name of the thread that writes the log.
-const THREAD: &str = "log-writer";
+pub const THREAD: &str = "log-writer";
 
 /// The target of the line that reports lost lines, which is logged at any level.
 const LOSS_TARGET: &str = module_path!();
@@ -172,6 +172,11 @@ pub fn write_last(line: &str) {
         // the failure.
         None => drop(writeln!(io::stderr().lock(), "{line}")),
     }
+}
+
+/// Returns the number of bytes of the log that were written, and whether more wait.
+pub fn progress() -> (u64, bool) {
+    LOG.get().map_or((0, false), |log| log.progress())
 }
 
 /// Returns the number of lines of the log that were lost since the process was started.

@@ -105,6 +105,13 @@ impl LogQueue {
         self.lost_lines.load(Relaxed)
     }
 
+    /// Returns the number of bytes that were written, and whether more wait or are being written.
+    pub fn progress(&self) -> (u64, bool) {
+        let state = self.lock();
+        let done = state.finished_bytes;
+        (done, done < state.appended_bytes)
+    }
+
     /// Returns whether the caller runs on the thread of the writer.
     pub fn is_writer(&self) -> bool {
         self.lock().writer == Some(thread::current().id())

@@ -1,6 +1,7 @@
 //! The data directory: names and their sync, lock, format, and checksum verification.
 
 pub(crate) mod error;
+pub(crate) mod flight_files;
 pub(crate) mod format;
 pub(crate) mod lock;
 pub(crate) mod names;

@@ -7,7 +7,7 @@ use super::{
 use crate::StoreError;
 #[cfg(unix)]
 use std::io::ErrorKind;
-use std::{fs, io, path::Path};
+use std::{ffi::OsStr, fs, io, path::Path};
 
 /// File of the database.
 pub(crate) const FILE_NAME: &str = "ledger.redb";
@@ -17,6 +17,14 @@ pub(crate) const LOG_NAME: &str = "ledger.log";
 pub(crate) const NEW_FILE_NAME: &str = "ledger.redb.new";
 /// Directory at the root of a new file system.
 const LOST_AND_FOUND: &str = "lost+found";
+/// Begin of the name of a recording of the newest blocks, before its time.
+pub(super) const FLIGHT_PREFIX: &str = "flight-";
+/// End of the name of a recording.
+pub(super) const FLIGHT_SUFFIX: &str = ".json";
+/// Further suffix of a recording until it is complete.
+pub(super) const UNFINISHED_SUFFIX: &str = ".tmp";
+/// Form of the time in the name of a recording: each 0 is a digit.
+const FLIGHT_TIME_FORM: &[u8] = b"00000000T000000.000000Z";
 
 /// Creates the directory if it is absent, with access for its owner alone.
 ///
@@ -45,7 +53,9 @@ pub(super) fn check_names(directory: &Path) -> Result<(), StoreError> {
         let name = entry.map_err(&failed)?.file_name();
         let is_own = [LOST_AND_FOUND, LOCK_NAME, NEW_FILE_NAME, FILE_NAME]
             .iter()
-            .any(|own| name == *own);
+            .any(|own| name == *own)
+            // An operator may have removed a ledger and kept the recordings of its node.
+            || is_flight_name(&name);
         // Beside a ledger, other files are allowed. Another process may have created the ledger
         // since the listing began.
         if !is_own && !directory.join(FILE_NAME).try_exists().map_err(&failed)? {
@@ -53,6 +63,31 @@ pub(super) fn check_names(directory: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Returns whether a recording, complete or not, can have this name.
+///
+/// No file of another form is ever removed.
+pub(super) fn is_flight_name(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    is_complete_flight_name(name.strip_suffix(UNFINISHED_SUFFIX).unwrap_or(&name))
+}
+
+/// Returns whether a complete recording can have this name.
+pub(super) fn is_complete_flight_name(name: &str) -> bool {
+    let time = name
+        .strip_prefix(FLIGHT_PREFIX)
+        .and_then(|rest| rest.strip_suffix(FLIGHT_SUFFIX));
+    time.is_some_and(|time| {
+        time.len() == FLIGHT_TIME_FORM.len()
+            && time
+                .bytes()
+                .zip(FLIGHT_TIME_FORM)
+                .all(|(byte, form)| match form {
+                    b'0' => byte.is_ascii_digit(),
+                    form => byte == *form,
+                })
+    })
 }
 
 /// Syncs the directory and those above it, because redb syncs only the content of its file.

@@ -2,13 +2,17 @@
 
 use super::{
     error::{BACKEND, damaged, database_error, io_error, unusable},
+    flight_files::clean_flight_files,
     format::{identity, prepare},
     lock::DirectoryLock,
     names::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, make_directory, sync_names},
 };
 use crate::{
     StoreError, StoreOptions,
-    io::fault_isolation::{DiskStatus, FaultIsolatingBackend},
+    io::{
+        fault_isolation::{DiskStatus, FaultIsolatingBackend},
+        file_identity::OpenFile,
+    },
 };
 use redb::{
     Builder, Database, DatabaseError, ReadableDatabase, StorageBackend, backends::FileBackend,
@@ -17,12 +21,17 @@ use std::{
     fs,
     io::{self, ErrorKind},
     path::Path,
+    sync::Arc,
 };
 
 /// An open database behind fault isolation.
 pub(crate) struct OpenDatabase {
     pub(crate) database: Database,
     pub(crate) disk_status: DiskStatus,
+    /// The file of the database, or `None` if it is not in a directory.
+    pub(crate) file: Option<OpenFile>,
+    /// The database file, for reads that bypass the database.
+    pub(crate) disk: Arc<dyn StorageBackend>,
 }
 
 /// Locks a directory and opens the database file in it. Creates directory and file if absent.
@@ -41,6 +50,7 @@ pub(crate) fn open_file(
     make_directory(directory).map_err(&failed)?;
     check_names(directory)?;
     let lock = DirectoryLock::take(directory)?;
+    clean_flight_files(directory);
     let path = directory.join(FILE_NAME);
     if !path.try_exists().map_err(&failed)? {
         make_file(directory, &path, options)?;
@@ -48,9 +58,12 @@ pub(crate) fn open_file(
         check_file(directory, options)?;
     }
     sync_names(directory).map_err(&failed)?;
-    let backend = file_backend(directory)?;
+    let (backend, file) = file_backend(directory)?;
     check_format(directory, options)?;
-    let database = open_isolated(backend, directory, options)?;
+    let database = OpenDatabase {
+        file: Some(file),
+        ..open_isolated(backend, directory, options)?
+    };
     Ok((database, lock))
 }
 
@@ -85,24 +98,27 @@ fn check_format(directory: &Path, options: &StoreOptions) -> Result<(), StoreErr
     }
 }
 
-/// Opens the existing database file of a directory.
-fn file_backend(directory: &Path) -> Result<FileBackend, StoreError> {
+/// Opens the existing database file of a directory, and returns it with its identity.
+fn file_backend(directory: &Path) -> Result<(FileBackend, OpenFile), StoreError> {
     let failed = io_error(directory);
+    let path = directory.join(FILE_NAME);
     let file = fs::File::options()
         .read(true)
         .write(true)
-        .open(directory.join(FILE_NAME))
+        .open(&path)
         .map_err(&failed)?;
+    let identity = OpenFile::new(&path, &file).map_err(&failed)?;
     // redb would create a new database in an empty file.
     if file.metadata().map_err(&failed)?.len() == 0 {
         return Err(damaged(directory, format!("{FILE_NAME} is empty")));
     }
-    FileBackend::new(file).map_err(|error| database_error(directory, error))
+    let backend = FileBackend::new(file).map_err(|error| database_error(directory, error))?;
+    Ok((backend, identity))
 }
 
 /// Reads the whole database file and compares each page with its checksum, without changing it.
 fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
-    let scratch = FaultIsolatingBackend::scratch(file_backend(directory)?);
+    let scratch = FaultIsolatingBackend::scratch(file_backend(directory)?.0);
     let scratch = scratch.map_err(io_error(directory))?;
     let opened = builder(options).create_with_backend(scratch);
     let checked = opened.and_then(|mut database| database.check_integrity());
@@ -122,6 +138,7 @@ fn open_isolated(
     options: &StoreOptions,
 ) -> Result<OpenDatabase, StoreError> {
     let (backend, disk_status) = FaultIsolatingBackend::new(backend);
+    let disk = backend.disk();
     let database = builder(options).create_with_backend(backend);
     // A failed write takes precedence, because an error of redb would be its consequence.
     disk_status
@@ -131,6 +148,8 @@ fn open_isolated(
     Ok(OpenDatabase {
         database,
         disk_status,
+        file: None,
+        disk,
     })
 }
 
@@ -164,13 +183,17 @@ fn make_database(directory: &Path, new: &Path, options: &StoreOptions) -> Result
         .map_err(|error| unusable(directory, error))
 }
 
-/// Opens the file of the write-ahead log, which is created if it is absent.
+/// Opens the file of the write-ahead log, which is created if it is absent, and returns it with its
+/// identity.
 ///
 /// # Errors
 ///
 /// Returns [`StoreError::Damaged`] if the file is absent and `is_needed`, and
 /// [`StoreError::Directory`] if it cannot be opened or created.
-pub(crate) fn open_log(directory: &Path, is_needed: bool) -> Result<FileBackend, StoreError> {
+pub(crate) fn open_log(
+    directory: &Path,
+    is_needed: bool,
+) -> Result<(FileBackend, OpenFile), StoreError> {
     let failed = io_error(directory);
     let path = directory.join(LOG_NAME);
     let exists = path.try_exists().map_err(&failed)?;
@@ -183,12 +206,14 @@ pub(crate) fn open_log(directory: &Path, is_needed: bool) -> Result<FileBackend,
         .truncate(false)
         .read(true)
         .write(true)
-        .open(path)
+        .open(&path)
         .map_err(&failed)?;
     if !exists {
         sync_names(directory).map_err(&failed)?;
     }
-    FileBackend::new(file).map_err(|error| database_error(directory, error))
+    let identity = OpenFile::new(&path, &file).map_err(&failed)?;
+    let backend = FileBackend::new(file).map_err(|error| database_error(directory, error))?;
+    Ok((backend, identity))
 }
 
 /// Size of a store's database file.

@@ -96,7 +96,8 @@ impl DiskStatus {
         self.0.has_failed.store(true, Ordering::Release);
     }
 
-    fn has_failed(&self) -> bool {
+    /// Returns whether a write or a sync has failed.
+    pub(crate) fn has_failed(&self) -> bool {
         self.0.has_failed.load(Ordering::Acquire)
     }
 }
@@ -104,7 +105,7 @@ impl DiskStatus {
 /// A storage backend that isolates redb from the faults of another one.
 #[derive(Debug)]
 pub(crate) struct FaultIsolatingBackend<B> {
-    backend: B,
+    backend: Arc<B>,
     status: DiskStatus,
 }
 
@@ -113,10 +114,15 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
     pub(crate) fn new(backend: B) -> (Self, DiskStatus) {
         let status = DiskStatus::default();
         let isolated = Self {
-            backend,
+            backend: Arc::new(backend),
             status: status.clone(),
         };
         (isolated, status)
+    }
+
+    /// Returns the isolated backend, for reads that bypass the isolation.
+    pub(crate) fn disk(&self) -> Arc<B> {
+        Arc::clone(&self.backend)
     }
 
     /// Wraps `backend` so that no write reaches it, for a read of a file that must not change.
@@ -159,7 +165,7 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
         overlay.get_or_insert_with(|| {
             let cause = format!("{operation} the database file: {error}");
             let mut overlay = FaultOverlay::new(error.kind(), cause, length);
-            overlay.read_back(&self.backend, &std::mem::take(&mut *status.unsynced()));
+            overlay.read_back(&*self.backend, &std::mem::take(&mut *status.unsynced()));
             overlay
         });
         status.has_failed.store(true, Ordering::Release);
@@ -183,9 +189,9 @@ impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
         if self.status.has_failed()
             && let Some(overlay) = &*self.status.0.read_overlay()
         {
-            return overlay.read(&self.backend, offset, out);
+            return overlay.read(&*self.backend, offset, out);
         }
-        read_with_retry(&self.backend, offset, out)
+        read_with_retry(&*self.backend, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
@@ -228,7 +234,7 @@ impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
                 status.unsynced().extend(pages);
                 Ok(())
             },
-            |overlay| overlay.write(&self.backend, offset, data),
+            |overlay| overlay.write(&*self.backend, offset, data),
         )
     }
 

@@ -162,8 +162,8 @@ impl FaultOverlay {
 /// # Errors
 ///
 /// Returns the error of the last attempt, after which the content of `out` is undefined.
-pub(super) fn read_with_retry(
-    backend: &impl StorageBackend,
+pub(crate) fn read_with_retry(
+    backend: &(impl StorageBackend + ?Sized),
     offset: u64,
     out: &mut [u8],
 ) -> io::Result<()> {

@@ -132,6 +132,11 @@ impl LatestView {
         self.lock().reached(is_reached).is_none()
     }
 
+    /// Returns whether no newer view will be published.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.lock().end.is_some()
+    }
+
     /// Publishes `view`.
     pub(crate) fn set(&self, view: ReadView) {
         let before = self.lock().view.replace(Arc::new(view));

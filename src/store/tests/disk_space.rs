@@ -114,6 +114,7 @@ fn scale() -> u64 {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "the growth is a figure of the run")]
 fn checkpoint_takes_no_more_disk_space_than_its_bound() {
     let case = |blocks, transfers_per_block, window| Case {
         blocks: blocks * scale(),
@@ -129,7 +130,7 @@ fn checkpoint_takes_no_more_disk_space_than_its_bound() {
         case(60, 100, Some(1_000)),
         case(5, 5_000, Some(5_000)),
     ] {
-        println!(
+        eprintln!(
             "{} blocks of {} transfers, window {:?}: {:.2} bytes per byte of content",
             case.blocks,
             case.transfers_per_block,

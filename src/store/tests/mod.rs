@@ -5,9 +5,12 @@ mod crash;
 mod damage;
 mod disk_space;
 mod kit;
+mod log_tail;
 mod model;
+mod moved_files;
 mod recovery;
 mod refusals;
+mod scrub;
 mod state_keys;
 mod workload;
 

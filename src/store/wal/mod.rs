@@ -13,14 +13,17 @@ pub(crate) mod block;
 pub(crate) mod entry;
 pub(crate) mod reader;
 mod record;
+pub(crate) mod scrub;
 #[cfg(test)]
 mod tests;
+pub(crate) mod torn;
 
 use crate::{StoreError, SyncTimer, tables::digest::LogKey};
 use reader::WalReader;
 pub(crate) use record::PAGE_BYTES;
 use record::{HEADER_BYTES, Header};
 use redb::{StorageBackend, StorageError};
+use scrub::{SyncedRecords, WalScrubber};
 use std::{io, sync::Arc};
 
 /// Maximum size of the write-ahead log, in bytes.
@@ -105,6 +108,8 @@ pub(crate) struct Wal {
     /// The newest record. Its buffer serves the next record if nothing else refers to it then.
     newest: Record,
     sync_timer: SyncTimer,
+    /// The records that a scrubber may read.
+    synced: SyncedRecords,
 }
 
 /// The bytes of a record.
@@ -135,6 +140,7 @@ impl Wal {
             length,
             newest: Record::default(),
             sync_timer,
+            synced: SyncedRecords::default(),
         })
     }
 
@@ -166,9 +172,15 @@ impl Wal {
         WalReader::new(Arc::clone(&self.file), self.key, self.generation)
     }
 
+    /// Returns a scrubber of the records that this log appends.
+    pub(crate) fn scrubber(&self) -> WalScrubber {
+        WalScrubber::new(Arc::clone(&self.file), self.key, self.synced.clone())
+    }
+
     /// Restarts the log with a new generation, which overwrites all records.
     pub(crate) fn restart(&mut self, generation: u64) {
         (self.generation, self.number, self.end) = (generation, 0, 0);
+        self.synced.set(self.generation, self.end);
     }
 
     /// Appends a record and syncs it.
@@ -205,6 +217,7 @@ impl Wal {
         self.length = self.length.max(self.end + buffer.len() as u64);
         self.end += record_bytes;
         self.number += 1;
+        self.synced.set(self.generation, self.end);
         let record = Arc::new(buffer);
         if record.capacity() <= BUFFER_BYTES_MAX {
             self.newest = Arc::clone(&record);

@@ -2,9 +2,12 @@
 //!
 //! A record is written only after the one before it was synced. So only the last record may be
 //! torn, and it was never acknowledged. An incomplete record with a later one after it was synced,
-//! and is damaged.
+//! and is damaged. An incomplete last record is reported, because later damage looks the same.
 
-use super::record::{HEADER_BYTES, Header, PAGE_BYTES};
+use super::{
+    record::{HEADER_BYTES, Header, PAGE_BYTES},
+    torn::{ExpectedRecord, TornRecord},
+};
 use crate::tables::digest::LogKey;
 use redb::StorageBackend;
 use std::{io, sync::Arc};
@@ -62,6 +65,11 @@ impl WalReader {
         })
     }
 
+    /// Returns the offset of the next record, in bytes.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// Returns the height before the next record and its content, or `None` after the last record.
     ///
     /// # Errors
@@ -81,6 +89,32 @@ impl WalReader {
                 self.number, self.offset
             ))),
         }
+    }
+
+    /// Returns the incomplete record at which the reading has stopped, or `None` if nothing shows
+    /// that there is one.
+    ///
+    /// The caller must have read all records.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the disk fails to read.
+    pub(crate) fn torn_record(&self) -> io::Result<Option<TornRecord>> {
+        let rest_bytes = self.length.saturating_sub(self.offset);
+        if rest_bytes == 0 {
+            return Ok(None);
+        }
+        let mut first_bytes = [0; HEADER_BYTES];
+        let count = rest_bytes.min(HEADER_BYTES as u64);
+        let first_bytes = &mut first_bytes[..usize::try_from(count).unwrap_or_default()];
+        self.file.read(self.offset, first_bytes)?;
+        let expected = ExpectedRecord {
+            generation: self.generation,
+            number: self.number,
+            offset: self.offset,
+            rest_bytes,
+        };
+        Ok(expected.torn(first_bytes, &self.key))
     }
 
     /// Reads the next record, or returns `None` if it is not complete.

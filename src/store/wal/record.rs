@@ -27,6 +27,18 @@ const HEADER_DIGEST: usize = 8 * 5 + DIGEST_BYTES;
 /// Size of a header, in bytes.
 pub(super) const HEADER_BYTES: usize = HEADER_DIGEST + DIGEST_BYTES;
 
+/// Size of the fields that identify a record, in bytes: magic, generation and number.
+pub(super) const START_BYTES: usize = 8 * 3;
+
+/// Returns the first bytes of the record with this generation and number.
+pub(super) fn start_of_header(generation: u64, number: u64) -> [u8; START_BYTES] {
+    let mut start = [0; START_BYTES];
+    start[..8].copy_from_slice(&MAGIC);
+    start[8..16].copy_from_slice(&generation.to_le_bytes());
+    start[16..].copy_from_slice(&number.to_le_bytes());
+    start
+}
+
 /// The header of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Header {
@@ -85,6 +97,35 @@ impl Header {
         if !covered.starts_with(&MAGIC) || key.digest(covered) != *digest {
             return None;
         }
+        Self::parse(bytes)
+    }
+
+    /// Decodes the header at the start of `bytes` as the damaged one of the record with this
+    /// generation and number, or returns `None` if nothing shows that it is.
+    ///
+    /// The header is damaged in one of two ways. Either its digest matches once magic, generation
+    /// and number are the expected ones, or these three are the expected ones and its digest does
+    /// not match. A header that an earlier generation left is neither, even if it is damaged as
+    /// well. The size of the content is unverified.
+    pub(super) fn decode_damaged(
+        bytes: &[u8],
+        key: &LogKey,
+        generation: u64,
+        number: u64,
+    ) -> Option<Self> {
+        let found = bytes.first_chunk::<HEADER_BYTES>()?;
+        let mut repaired = *found;
+        let start = start_of_header(generation, number);
+        repaired[..START_BYTES].copy_from_slice(&start);
+        if repaired == *found || Self::decode(&repaired, key).is_some() {
+            return Self::parse(&repaired);
+        }
+        None
+    }
+
+    /// Returns the fields of a header without a check of magic and digest.
+    fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
+        let covered = &bytes[..HEADER_DIGEST];
         let mut numbers = covered[MAGIC.len()..]
             .chunks_exact(8)
             .filter_map(|number| Some(u64::from_le_bytes(number.try_into().ok()?)));

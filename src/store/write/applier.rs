@@ -79,6 +79,12 @@ impl StoreApplier {
         blocks.map(|block| block.transactions.len()).sum()
     }
 
+    /// Returns the height of the newest applied block, or 0 before genesis.
+    pub fn applied_height(&self) -> u64 {
+        let view = self.0.latest_view.get();
+        view.map_or(0, |view| view.head.tip.height)
+    }
+
     /// Adds blocks that have become durable, whose log records take `log_bytes` bytes.
     pub(super) fn add(&self, blocks: &[Arc<ExecutedBlock>], log_bytes: u64) {
         let mut unapplied = self.unapplied();

@@ -181,10 +181,13 @@ impl DatabaseWriter {
     /// # Errors
     ///
     /// Returns [`StoreError::Database`] if the database or an earlier write to the disk failed. The
-    /// content may then not be durable.
+    /// content may then not be durable. Returns [`StoreError::FileMoved`] if a file of the store is
+    /// no longer at its path. The content is then durable in a file that the next start does not
+    /// find.
     pub(crate) fn commit_durably(&self, transaction: WriteTransaction) -> Result<(), StoreError> {
         transaction.commit()?;
-        self.disk_status.check()
+        self.disk_status.check()?;
+        self.files.check()
     }
 
     /// Writes the head, commits the transaction, and returns the new view without publishing it.

@@ -1,7 +1,9 @@
 //! The database that commits extend.
 
 use crate::{
-    index::compaction::CompactionState, io::fault_isolation::DiskStatus, read::view::LatestView,
+    index::compaction::CompactionState,
+    io::{fault_isolation::DiskStatus, file_identity::StoreFiles},
+    read::view::LatestView,
     tables::digest::DigestKey,
 };
 use redb::Database;
@@ -11,6 +13,8 @@ use redb::Database;
 pub(crate) struct DatabaseWriter {
     pub(crate) database: Database,
     pub(crate) disk_status: DiskStatus,
+    /// Compared with their paths before a checkpoint is acknowledged.
+    pub(crate) files: StoreFiles,
     /// The view that the last commit published. Empty before genesis.
     pub(crate) latest_view: LatestView,
     pub(crate) digest_key: DigestKey,

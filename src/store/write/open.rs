@@ -1,7 +1,8 @@
 //! Opening of a writer: format check, first view, and recovery.
 
 use super::{
-    applier::StoreApplier, database::DatabaseWriter, disk_space::LedgerDisk, writer::StoreWriter,
+    applier::StoreApplier, database::DatabaseWriter, disk_space::LedgerDisk, recovery::LogReplay,
+    writer::StoreWriter,
 };
 use crate::{
     StoreError,
@@ -12,6 +13,7 @@ use crate::{
         open::{OpenDatabase, open_log},
     },
     index::compaction::CompactionState,
+    io::file_identity::{OpenFile, StoreFiles},
     read::{load::load_view, view::LatestView},
     tables::schema::FORMAT,
     wal::Wal,
@@ -37,23 +39,38 @@ impl StoreLocation<'_> {
     }
 
     /// Opens the file of the write-ahead log, which is created if it is absent and not needed.
-    fn open_log(
-        self,
-        is_needed: bool,
-    ) -> Result<(Arc<dyn StorageBackend>, Option<DirectoryLock>), StoreError> {
+    fn open_log(self, is_needed: bool) -> Result<OpenLog, StoreError> {
         match self {
             Self::Directory(directory, lock) => {
-                Ok((Arc::new(open_log(directory, is_needed)?), Some(lock)))
+                let (backend, file) = open_log(directory, is_needed)?;
+                Ok(OpenLog {
+                    backend: Arc::new(backend),
+                    file: Some(file),
+                    lock: Some(lock),
+                })
             }
-            Self::Backend(log) => Ok((log, None)),
+            Self::Backend(backend) => Ok(OpenLog {
+                backend,
+                file: None,
+                lock: None,
+            }),
         }
     }
+}
+
+/// The open write-ahead log of a store.
+struct OpenLog {
+    backend: Arc<dyn StorageBackend>,
+    /// The file of the log, or `None` if the store is not in a directory.
+    file: Option<OpenFile>,
+    /// The lock of the directory.
+    lock: Option<DirectoryLock>,
 }
 
 /// Creates the writer of an open database, and recovers the records of the write-ahead log.
 ///
 /// Creates the tables of an empty database, and upgrades one of an older format. The latest view of
-/// the writer is empty if the store has no genesis.
+/// the writer is empty if the store has no genesis. The replay is `None` if the log was closed.
 ///
 /// # Errors
 ///
@@ -61,10 +78,12 @@ impl StoreLocation<'_> {
 pub(crate) fn open_writer(
     database: OpenDatabase,
     location: StoreLocation<'_>,
-) -> Result<StoreWriter, StoreError> {
+) -> Result<(StoreWriter, Option<LogReplay>), StoreError> {
     let OpenDatabase {
         database,
         disk_status,
+        file: database_file,
+        disk: _,
     } = database;
     let directory = &location.path().to_owned();
     let identity = prepare(&database, directory)?;
@@ -79,9 +98,14 @@ pub(crate) fn open_writer(
         StoreLocation::Directory(directory, _) => Some(LedgerDisk::new(directory)),
         StoreLocation::Backend(_) => None,
     };
-    let (file, lock) = location.open_log(log_state.is_open)?;
+    let OpenLog {
+        backend,
+        file: log_file,
+        lock,
+    } = location.open_log(log_state.is_open)?;
+    let files = StoreFiles::new(database_file.into_iter().chain(log_file));
     let wal = Wal::new(
-        file,
+        backend,
         digest_key.wal_key(),
         log_state.generation,
         disk_status.sync_timer(),
@@ -100,17 +124,17 @@ pub(crate) fn open_writer(
     let database = DatabaseWriter {
         database,
         disk_status,
+        files: files.clone(),
         latest_view,
         digest_key,
         compaction: CompactionState::default(),
     };
     let applier = StoreApplier::new(database, lock);
-    let mut writer = StoreWriter::new(applier, wal, log_state.is_open);
+    let mut writer = StoreWriter::new(applier, wal, log_state.is_open, files);
     writer.disk = disk;
-    if log_state.is_open {
-        writer
-            .recover(directory)
-            .map_err(|error| unusable(directory, error))?;
-    }
-    Ok(writer)
+    let replay = log_state.is_open.then(|| writer.recover(directory));
+    let replay = replay
+        .transpose()
+        .map_err(|error| unusable(directory, error))?;
+    Ok((writer, replay))
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     StoreError, SyncTimer,
+    io::file_identity::StoreFiles,
     tables::schema::{LogState, PersistedHead},
     wal::{Record, RecordWriter, Wal, WalConfig, block::WalBlock, entry},
 };
@@ -40,11 +41,18 @@ pub struct StoreWriter {
     pub(crate) disk: Option<LedgerDisk>,
     /// Content of prune steps since the last checkpoint, in bytes.
     pub(crate) pruned_bytes: u64,
+    /// Compared with their paths before a record is acknowledged.
+    files: StoreFiles,
 }
 
 impl StoreWriter {
     /// Creates the writer of an open database, whose view includes all blocks.
-    pub(super) fn new(applier: StoreApplier, wal: Wal, is_wal_active: bool) -> Self {
+    pub(super) fn new(
+        applier: StoreApplier,
+        wal: Wal,
+        is_wal_active: bool,
+        files: StoreFiles,
+    ) -> Self {
         Self {
             applier,
             wal,
@@ -53,7 +61,13 @@ impl StoreWriter {
             newest: None,
             disk: None,
             pruned_bytes: 0,
+            files,
         }
+    }
+
+    /// Returns the files of the store.
+    pub(crate) fn files(&self) -> StoreFiles {
+        self.files.clone()
     }
 
     /// Returns a handle that applies durable blocks on another thread.
@@ -183,6 +197,11 @@ impl StoreWriter {
         self.applier.apply()
     }
 
+    /// Returns the height of the newest applied block, or 0 before genesis.
+    pub fn applied_height(&self) -> u64 {
+        self.applier.applied_height()
+    }
+
     /// Returns the number of durable transactions that are not applied, including the block
     /// metadata and block epilogue transactions.
     pub fn unapplied_transactions(&self) -> usize {
@@ -213,7 +232,8 @@ impl StoreWriter {
     /// # Errors
     ///
     /// Returns [`StoreError::DiskFull`] if the disk has no space for the record,
-    /// [`StoreError::Database`] if it fails in another way, or the error of `write_content`.
+    /// [`StoreError::Database`] if it fails in another way, [`StoreError::FileMoved`] if a file of
+    /// the store is no longer at its path, or the error of `write_content`.
     pub(super) fn append_record<T>(
         &mut self,
         height: u64,
@@ -221,7 +241,10 @@ impl StoreWriter {
     ) -> Result<Option<(Record, T)>, StoreError> {
         let config = &self.wal_config;
         if self.is_wal_active && self.wal.end() < config.checkpoint_after_bytes {
-            self.wal.append(config.bytes_max, height, write_content)
+            let appended = self.wal.append(config.bytes_max, height, write_content)?;
+            // After the sync: only a record that the next start finds may be acknowledged.
+            self.files.check()?;
+            Ok(appended)
         } else {
             Ok(None)
         }
@@ -281,8 +304,9 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Database`] if the disk fails. After a failed checkpoint, the log still
-    /// holds the blocks that are not in the database.
+    /// Returns [`StoreError::FileMoved`] without writing anything if a file of the store is no
+    /// longer at its path, and [`StoreError::Database`] if the disk fails. After a failed
+    /// checkpoint, the log still holds the blocks that are not in the database.
     fn close(&mut self) -> Result<(), StoreError> {
         let timer = self.sync_timer();
         if !timer.is_slow() {
@@ -296,6 +320,7 @@ impl StoreWriter {
             self.applier.database()?.disk_status.end_writes();
             return Ok(());
         }
+        self.files.check()?;
         self.applier.check_usable()?;
         let state = LogState {
             is_open: false,

@@ -5,7 +5,10 @@
 //! release builds do not.
 
 use super::check_message;
-use crate::kit::{TestAccount, TestNode};
+use crate::{
+    flight::{flight_files, recording},
+    kit::{TestAccount, TestNode},
+};
 use reqwest::Method;
 use std::{
     fs::{self, File},
@@ -68,4 +71,10 @@ async fn ends_with_a_message_that_names_the_directory_if_a_read_finds_damage() {
     check_message(&log, &words);
     assert!(!log.contains("panicked"), "{log}");
     assert!(fs::exists(data.join("ledger.redb")).unwrap());
+    let files = flight_files(&data);
+    assert_eq!(files.len(), 1, "{files:?}");
+    let recording = recording(&files[0]);
+    let reason = recording["reason"].as_str().unwrap();
+    assert!(reason.contains("is damaged: "), "{reason}");
+    assert!(!recording["blocks"].as_array().unwrap().is_empty());
 }

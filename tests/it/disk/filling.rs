@@ -3,6 +3,8 @@
 //! `DISK_FULL_RUNS` sets the number of runs and `DISK_FULL_SEED` the seed of the first one; each
 //! next run has the next seed. A run prints its seed.
 
+#![allow(clippy::print_stdout)]
+
 use super::{Tmpfs, full::fill};
 use crate::kit::{HttpResponse, TestAccount, TestNode, function_call, until};
 use futures::future::join_all;
@@ -121,7 +123,7 @@ impl FilledDisk {
         if is_pruning {
             settings.extend(["pruner.window_versions=50", "pruner.batch_versions=10"]);
         }
-        eprintln!("seed {seed}: {} MiB, {settings:?}", bytes >> 20);
+        println!("seed {seed}: {} MiB, {settings:?}", bytes >> 20);
         let settings = settings.into_iter().map(str::to_owned).collect();
         let node = TestNode::start_in(directory, settings);
         let mut senders = Vec::new();
@@ -375,6 +377,6 @@ async fn loses_nothing_acknowledged_while_disks_are_filled_and_freed() {
         }
         *total.entry("accepted").or_default() += disk.accepted.len();
         *total.entry("acknowledged").or_default() += disk.acknowledged.len();
-        eprintln!("after seed {seed}: {total:?}");
+        println!("after seed {seed}: {total:?}");
     }
 }

@@ -96,7 +96,7 @@ fn header<'a>(response: &'a HttpResponse, suffix: &str) -> Option<&'a str> {
 }
 
 /// Checks that a request was rejected with 503, `Retry-After`, and this cause.
-fn check_rejected(response: &HttpResponse, cause: &str) {
+pub(super) fn check_rejected(response: &HttpResponse, cause: &str) {
     assert_eq!(response.status, 503, "{}", response.text);
     let message = response.json["message"].as_str().unwrap();
     assert!(message.contains(cause), "{message}");

@@ -1,10 +1,12 @@
-//! The real binary on a disk that is full, fails, is read-only, or holds damaged files.
+//! The real binary on a disk that is full, fails, is read-only, or holds damaged files, and in a
+//! directory that is removed.
 //!
 //! Tests that need the right to mount print that it is missing, and fail if `CI` is set.
 
 mod damage;
 mod filling;
 mod full;
+mod moved;
 #[cfg(target_os = "linux")]
 mod slow;
 mod start;

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// The routes of the admin listener as it registers them, each with its methods.
-const ADMIN_ROUTES: [(&str, &[Method]); 9] = [
+const ADMIN_ROUTES: [(&str, &[Method]); 10] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/signatures", &[Method::GET]),
@@ -24,6 +24,7 @@ const ADMIN_ROUTES: [(&str, &[Method]); 9] = [
     ("/switches", &[Method::GET, Method::PATCH]),
     ("/connections", &[Method::GET]),
     ("/storage", &[Method::GET]),
+    ("/flight", &[Method::POST]),
     ("/tls/reload", &[Method::POST]),
     ("/metrics", &[Method::GET]),
 ];

@@ -7,6 +7,7 @@ use ledger_actors::{LaneStatus, MailboxStatus, NodeHandle, WorkStatus};
 pub fn collect(node: &NodeHandle, families: &mut Families) {
     mailboxes(&node.mailboxes(), families);
     workers(&node.meters().work, families);
+    stalls(node, families);
     families
         .gauge((
             "ledger_read_queue_capacity",
@@ -146,6 +147,16 @@ fn workers(all: &[WorkStatus], families: &mut Families) {
     ));
     for worker in all {
         took.histogram_sample(&labels(worker), Unit::Time, &worker.took);
+    }
+}
+
+fn stalls(node: &NodeHandle, families: &mut Families) {
+    let mut stalled = families.gauge((
+        "ledger_stalled",
+        "Number of actors or threads of this name without progress for process.stall_secs.",
+    ));
+    for (thread, count) in node.stalls_by_name() {
+        stalled.sample(&[("thread", &thread)], count as f64);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::family::{Families, Unit};
 use ledger_actors::{
-    ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, WaitStatus,
+    ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, ScrubStatus,
+    WaitStatus,
 };
 use ledger_store::FileSize;
 use ledger_types::LedgerInfo;
@@ -15,6 +16,7 @@ pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         commit: commit_status,
         waits: wait_status,
         syncs: sync_stats,
+        scrub: scrub_status,
         ..
     } = node.meters();
     let config = node.config();
@@ -35,6 +37,7 @@ pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         ))
         .sample(&[], Duration::from_nanos(sync_stats.nanos).as_secs_f64());
     store(node, data_dir, families);
+    scrub(&scrub_status, families);
     waits(wait_status, config, families);
     pruner(node.head().ledger_info(), &commit_status, config, families);
 }
@@ -157,6 +160,47 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
             "Disk space that the ledger's file takes.",
         ))
         .sample(&[], size.disk_bytes as f64);
+}
+
+fn scrub(status: &ScrubStatus, families: &mut Families) {
+    families
+        .counter((
+            "ledger_scrub_passes_total",
+            "Passes of the scrubber over the files of the ledger, by outcome.",
+        ))
+        .sample(&[("outcome", "intact")], status.passes as f64)
+        .sample(&[("outcome", "damaged")], status.findings as f64)
+        .sample(&[("outcome", "interrupted")], status.interrupted as f64);
+    families
+        .counter((
+            "ledger_scrub_unconfirmed_total",
+            "Pages with a wrong checksum that were right when the scrubber read them again.",
+        ))
+        .sample(&[], status.unconfirmed as f64);
+    families
+        .counter((
+            "ledger_scrub_bytes_total",
+            "Bytes that the scrubber has compared with their checksums.",
+        ))
+        .sample(&[], status.bytes as f64);
+    families
+        .gauge((
+            "ledger_scrub_position_bytes",
+            "Bytes that the current pass has compared; 0 between passes.",
+        ))
+        .sample(&[], status.position_bytes as f64);
+    families
+        .gauge((
+            "ledger_scrub_last_pass_bytes",
+            "Bytes that the last whole pass compared; 0 before the first one.",
+        ))
+        .sample(&[], status.last_bytes as f64);
+    families
+        .gauge((
+            "ledger_scrub_last_pass_seconds",
+            "Duration of the last whole pass, including the time in which it was paused.",
+        ))
+        .sample(&[], status.last_millis as f64 / 1e3);
 }
 
 fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {

@@ -1,4 +1,7 @@
-//! Monitor of the disk space of the data directory.
+//! Monitor of the disk space of the data directory, and of the paths of the store's files.
+//!
+//! The paths are compared so that an idle node finds a file that was removed or replaced. The
+//! writer compares them before it acknowledges a group of blocks.
 //!
 //! Submissions are rejected before a write fails. A node that runs low on disk space continues by
 //! itself once space is free; a node whose write has failed needs a restart. The reserve also holds
@@ -16,7 +19,7 @@ mod disks;
 
 use crate::config::Settings;
 use disks::DirectorySpace;
-use ledger_actors::NodeHandle;
+use ledger_actors::{NodeHandle, Progress};
 use ledger_store::write_space_bytes;
 use std::{
     io,
@@ -30,6 +33,9 @@ use tokio::{
     task::JoinHandle,
     time::{MissedTickBehavior, interval},
 };
+
+/// Name of the thread that compares and measures.
+const THREAD: &str = "disk-room";
 
 /// Between two ticks. One costs a few system calls of about a microsecond. The writer checks the
 /// space of what it writes between two of them.
@@ -108,38 +114,36 @@ impl DiskReserve {
     }
 }
 
-/// A task that measures the disk space at intervals, until this is dropped.
+/// A task that compares the paths and measures the disk space at intervals, until this is dropped.
 #[derive(Debug)]
 pub(super) struct DiskSpaceMonitor(JoinHandle<()>);
 
 impl DiskSpaceMonitor {
-    /// Measures once, starts the task, and reports each result to `node`. Returns `None` if no
-    /// reserve is configured.
+    /// Measures once, starts the task, and reports each result to `node`. If no reserve is
+    /// configured, only the paths of the files are compared.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system if a thread cannot be started.
-    pub(super) async fn start(node: NodeHandle, settings: &Settings) -> io::Result<Option<Self>> {
-        let Some(reserve) = DiskReserve::of(settings) else {
-            return Ok(None);
-        };
+    pub(super) async fn start(node: NodeHandle, settings: &Settings) -> io::Result<Self> {
+        let progress = node.watch_thread(THREAD);
         let mut probe = DiskSpaceProbe {
+            requests: start_probe_thread(node.clone(), &settings.storage.data_dir, progress)?,
             node,
-            requests: start_probe_thread(&settings.storage.data_dir)?,
-            reserve,
+            reserve: DiskReserve::of(settings),
             pool_bytes: 0,
             has_failed: false,
             is_short: false,
         };
         probe.run().await;
-        Ok(Some(Self(actix_web::rt::spawn(async move {
+        Ok(Self(actix_web::rt::spawn(async move {
             let mut ticks = interval(PROBE_INTERVAL);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticks.tick().await;
                 probe.run().await;
             }
-        }))))
+        })))
     }
 }
 
@@ -149,21 +153,31 @@ impl Drop for DiskSpaceMonitor {
     }
 }
 
-/// A request to measure, with the sender of the result.
-type ProbeRequest = oneshot::Sender<io::Result<DirectorySpace>>;
+/// A request to measure, with the sender of the result: `None` if a file of the store is not at
+/// its path.
+type ProbeRequest = oneshot::Sender<Option<io::Result<DirectorySpace>>>;
 
-/// Starts the thread that measures on request. It ends when the sender is dropped.
+/// Starts the thread that compares the files of `node` with their paths and measures, on request.
+/// It counts each request in `progress`, and ends when the sender is dropped.
 ///
 /// A file system that hangs blocks only this thread. No other thread waits for its end.
-fn start_probe_thread(directory: &Path) -> io::Result<mpsc::Sender<ProbeRequest>> {
+fn start_probe_thread(
+    node: NodeHandle,
+    directory: &Path,
+    progress: Arc<Progress>,
+) -> io::Result<mpsc::Sender<ProbeRequest>> {
     let (sender, requests) = mpsc::channel::<ProbeRequest>();
     let directory: Arc<Path> = directory.into();
     thread::Builder::new()
-        .name("disk-room".to_owned())
+        .name(THREAD.to_owned())
         .spawn(move || {
             for request in requests {
+                let measured = progress.count(|| {
+                    let is_in_place = node.check_files(THREAD);
+                    is_in_place.then(|| DirectorySpace::of(&directory))
+                });
                 // An error means that the probe was dropped meanwhile.
-                let _ = request.send(DirectorySpace::of(&directory));
+                let _ = request.send(measured);
             }
         })?;
     Ok(sender)
@@ -173,7 +187,8 @@ fn start_probe_thread(directory: &Path) -> io::Result<mpsc::Sender<ProbeRequest>
 struct DiskSpaceProbe {
     node: NodeHandle,
     requests: mpsc::Sender<ProbeRequest>,
-    reserve: DiskReserve,
+    /// The configured reserve, or `None` if free space is not compared with one.
+    reserve: Option<DiskReserve>,
     /// Size of the mempool that a stop would save, in bytes, as last reported.
     pool_bytes: u64,
     /// Whether the last measurement failed.
@@ -188,10 +203,13 @@ impl DiskSpaceProbe {
         if let Ok(bytes) = self.node.saved_pool_bytes().await {
             self.pool_bytes = bytes;
         }
-        match self.measure().await {
+        let (Some(measured), Some(reserve)) = (self.measure().await, self.reserve) else {
+            return;
+        };
+        match measured {
             Ok(space) => {
                 self.has_failed = false;
-                let shortage = self.reserve.shortage(&space, self.pool_bytes);
+                let shortage = reserve.shortage(&space, self.pool_bytes);
                 self.report(shortage);
             }
             // Unknown space is no reason to reject submissions. If the disk is full, a write fails.
@@ -204,10 +222,15 @@ impl DiskSpaceProbe {
         }
     }
 
-    async fn measure(&self) -> io::Result<DirectorySpace> {
+    /// Measures the free space. Returns `None` if a file of the store is not at its path.
+    async fn measure(&self) -> Option<io::Result<DirectorySpace>> {
         let (request, space) = oneshot::channel();
-        self.requests.send(request).map_err(io::Error::other)?;
-        space.await.map_err(io::Error::other)?
+        if let Err(error) = self.requests.send(request) {
+            return Some(Err(io::Error::other(error)));
+        }
+        space
+            .await
+            .unwrap_or_else(|error| Some(Err(io::Error::other(error))))
     }
 
     fn report(&mut self, shortage: Option<Arc<str>>) {
