@@ -9,6 +9,8 @@ mod full;
 mod moved;
 #[cfg(target_os = "linux")]
 mod slow;
+#[cfg(target_os = "linux")]
+mod stalls;
 mod start;
 
 use std::{
