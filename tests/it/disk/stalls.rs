@@ -41,7 +41,6 @@ async fn names_the_writer_while_a_write_or_a_sync_hangs() {
             (status == 503).then_some(text)
         })
         .await;
-        println!("{operation:?}: unhealthy after {:?}", begun.elapsed());
         assert!(text.contains("store-writer has made no progress"), "{text}");
         assert!(begun.elapsed() + Duration::from_millis(50) >= LIMIT);
         node.logged("stalled: no progress while work waits").await;
