@@ -337,7 +337,12 @@ impl FilledDisk {
         }
         for sender in &self.senders {
             let committed = node.sequence_number(&sender.account.address).await;
-            assert_eq!(committed, sender.sequence_number, "accepted and lost");
+            assert_eq!(
+                committed,
+                sender.sequence_number,
+                "accepted and lost\n{}",
+                node.log()
+            );
         }
     }
 
