@@ -238,9 +238,15 @@ async fn watches_an_event_loop_from_its_first_tick_to_its_end() {
     let (work, blocked) = blocking_work();
     let thread = std::thread::spawn(|| {
         actix::System::new().block_on(async {
-            let ticks = actix::spawn(task);
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            let mut task = Box::pin(task);
+            // The first tick is due before the end of this time, and its task is polled first.
+            tokio::select! {
+                biased;
+                () = &mut task => {}
+                () = tokio::time::sleep(Duration::from_millis(10)) => {}
+            }
             work();
+            let ticks = actix::spawn(task);
             tokio::time::sleep(LIMIT).await;
             ticks.abort();
         });

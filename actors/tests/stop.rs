@@ -61,6 +61,7 @@ async fn stop_joins_every_thread() {
             ("store-applier\n", 1),
             ("store-reader\n", 2),
             ("renderer\n", renderers),
+            ("store-scrubber\n", 1),
             ("stall-monitor\n", 1),
         ] {
             *expected.entry(name.to_owned()).or_default() += count;

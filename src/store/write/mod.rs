@@ -8,6 +8,7 @@ pub(crate) mod open;
 pub(crate) mod prune;
 pub(crate) mod pruned_state;
 pub(crate) mod recovery;
+mod space_check;
 pub(crate) mod validate;
 pub(crate) mod writer;
 
