@@ -151,11 +151,11 @@ async fn names_one_of_two_readers_while_the_other_serves() {
     let stuck = {
         let handle = handle.clone();
         let query = query(Box::new(work));
-        actix::spawn(async move { handle.read(query).await })
+        tokio::task::spawn_local(async move { handle.read(query).await })
     };
     let served = {
         let handle = handle.clone();
-        actix::spawn(async move {
+        tokio::task::spawn_local(async move {
             loop {
                 handle.read(query(Box::new(|| ()))).await.unwrap();
             }
@@ -174,7 +174,7 @@ async fn names_a_renderer() {
     let (work, blocked) = blocking_work();
     let rendering = {
         let handle = handle.clone();
-        actix::spawn(async move { handle.render(work).await })
+        tokio::task::spawn_local(async move { handle.render(work).await })
     };
     blocked.check_named(&handle, "renderer", &[]).await;
     rendering.await.unwrap().unwrap();
@@ -212,7 +212,7 @@ async fn names_a_notifier_whose_task_does_not_run() {
     handle.submit(transfer).await.unwrap();
     let wait = {
         let handle = handle.clone();
-        actix::spawn(async move { handle.wait_for_commit(hash).await })
+        tokio::task::spawn_local(async move { handle.wait_for_commit(hash).await })
     };
     while node.handle().meters().waits.waiting == 0 {
         tokio::task::yield_now().await;
@@ -220,7 +220,7 @@ async fn names_a_notifier_whose_task_does_not_run() {
     blocked.end.send(()).unwrap();
     wait_for_count(&handle, "notifier", 1).await;
     assert_eq!(handle.commit_stall(), None);
-    actix::spawn(task);
+    tokio::task::spawn_local(task);
     wait_for_count(&handle, "notifier", 0).await;
     let (_, status) = wait.await.unwrap().unwrap();
     assert!(
@@ -246,7 +246,7 @@ async fn watches_an_event_loop_from_its_first_tick_to_its_end() {
                 () = tokio::time::sleep(Duration::from_millis(10)) => {}
             }
             work();
-            let ticks = actix::spawn(task);
+            let ticks = tokio::task::spawn_local(task);
             tokio::time::sleep(LIMIT).await;
             ticks.abort();
         });

@@ -93,7 +93,7 @@ pub use read::{
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
     transactions::{HashLookup, TransactionInBlock},
 };
-pub use scrub::{ScrubControl, ScrubOutcome, StoreScrubber};
+pub use scrub::{ScrubOutcome, StoreScrubber, control::ScrubControl};
 pub use store::{Store, Usage};
 pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::{

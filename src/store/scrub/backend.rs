@@ -1,6 +1,6 @@
 //! The backend of a walk: the pages of one durable commit, read from the live file.
 
-use super::ScrubControl;
+use super::control::ScrubControl;
 use crate::{io::overlay::read_with_retry, read::view::LatestView};
 use redb::StorageBackend;
 use std::{

@@ -14,6 +14,7 @@
 //! Damage is reported after two walks of the same commit have found it.
 
 mod backend;
+pub(crate) mod control;
 
 use crate::{
     StoreError,
@@ -22,6 +23,7 @@ use crate::{
     wal::scrub::WalScrubber,
 };
 use backend::{CommitBackend, HEADER_BYTES, Walk, read_header};
+use control::ScrubControl;
 use redb::{Builder, DatabaseError, StorageBackend, StorageError};
 use std::{fmt::Debug, io, sync::Arc};
 
@@ -36,14 +38,6 @@ const VERIFIED_PROGRESS: f64 = 0.5;
 ///
 /// Only the first walk can begin on one. The bound guards against an error in this reasoning.
 const WALKS_MAX: usize = 4;
-
-/// The caller's control of a scrubber.
-pub trait ScrubControl: Debug + Send + Sync + 'static {
-    /// Called after each read of `bytes` bytes of a file. Returns whether the pass continues.
-    ///
-    /// A call may block, to limit the rate of the reads.
-    fn on_read(&self, bytes: u64) -> bool;
-}
 
 /// The outcome of a pass without damage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -525,6 +525,32 @@ fn applies_durable_blocks_during_the_sync_of_the_next_group() {
         .unwrap();
 }
 
+/// A checkpoint begins on the view that a concurrent apply publishes, not on the one before it.
+#[test]
+fn checkpoints_lose_no_index_entry_while_another_thread_applies() {
+    const BLOCKS: u64 = 150;
+    let mut workload = Workload::new(20);
+    let disk = Disk::default();
+    let (mut writer, reader) = initialized(&disk, SMALL, &workload);
+    let (applier, is_over) = (writer.applier(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(SeqCst) {
+                applier.apply().unwrap();
+            }
+        });
+        for _ in 0..BLOCKS {
+            writer.append(&workload.grow(1), |_| ()).unwrap();
+        }
+        is_over.store(true, SeqCst);
+    });
+    assert!(writer.wal.generation() > 10, "no checkpoint");
+    writer.apply().unwrap();
+    workload
+        .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS, 0))
+        .unwrap();
+}
+
 #[test]
 fn ends_a_wait_for_an_apply_after_its_timeout() {
     let mut workload = Workload::new(18);

@@ -60,7 +60,8 @@ impl StoreApplier {
 
     /// Applies all durable blocks to the database, so that new snapshots include them.
     ///
-    /// Does nothing if no block is unapplied. Waits while another thread commits to the database.
+    /// Does nothing if no block is unapplied, or another thread is applying all of them. Otherwise
+    /// waits while another thread commits to the database.
     ///
     /// # Errors
     ///
@@ -68,6 +69,9 @@ impl StoreApplier {
     /// the database fails. The blocks stay durable: the next start recovers them from the log.
     pub fn apply(&self) -> Result<(), StoreError> {
         self.check_usable()?;
+        if self.unapplied().blocks.is_empty() {
+            return Ok(());
+        }
         self.poison_on_error(self.apply_pending())
     }
 
@@ -102,13 +106,13 @@ impl StoreApplier {
 
     /// Applies the unapplied blocks in one commit, without the checks of [`Self::apply`].
     ///
+    /// The latest view includes all durable blocks then: those that another thread was applying are
+    /// waited for. A commit on an older view would lose their index entries.
+    ///
     /// # Errors
     ///
     /// Returns [`StoreError::Database`] if the database fails.
     pub(super) fn apply_pending(&self) -> Result<(), StoreError> {
-        if self.unapplied().blocks.is_empty() {
-            return Ok(());
-        }
         let mut database = self.database()?;
         // Taken under the lock of the database, so that blocks are applied in order.
         let UnappliedBlocks { blocks, .. } = std::mem::take(&mut *self.unapplied());

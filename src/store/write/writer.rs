@@ -188,13 +188,15 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Applies all durable blocks to the database, as [`StoreApplier::apply`] does.
+    /// Applies all durable blocks to the database, as [`StoreApplier::apply`] does. Also waits for
+    /// those that another thread is applying.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`StoreApplier::apply`].
     pub fn apply(&self) -> Result<(), StoreError> {
-        self.applier.apply()
+        self.applier.check_usable()?;
+        self.applier.poison_on_error(self.applier.apply_pending())
     }
 
     /// Returns the height of the newest applied block, or 0 before genesis.
