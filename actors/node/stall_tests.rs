@@ -237,7 +237,9 @@ async fn watches_an_event_loop_from_its_first_tick_to_its_end() {
     let task = handle.watch_event_loop("loop".into());
     let (work, blocked) = blocking_work();
     let thread = std::thread::spawn(|| {
-        actix::System::new().block_on(async {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, async {
             let mut task = Box::pin(task);
             // The first tick is due before the end of this time, and its task is polled first.
             tokio::select! {

@@ -11,6 +11,7 @@
 
 pub(crate) mod block;
 pub(crate) mod entry;
+mod error;
 pub(crate) mod reader;
 mod record;
 pub(crate) mod scrub;
@@ -19,10 +20,11 @@ mod tests;
 pub(crate) mod torn;
 
 use crate::{StoreError, SyncTimer, tables::digest::LogKey};
+pub(crate) use error::failed;
 use reader::WalReader;
 pub(crate) use record::PAGE_BYTES;
 use record::{HEADER_BYTES, Header};
-use redb::{StorageBackend, StorageError};
+use redb::StorageBackend;
 use scrub::{SyncedRecords, WalScrubber};
 use std::{io, sync::Arc};
 
@@ -365,13 +367,4 @@ impl io::Write for RecordWriter<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Returns the error of a failed operation on the log, in the form of a database error.
-pub(crate) fn failed(operation: &str, error: &io::Error) -> StoreError {
-    let cause = io::Error::new(
-        error.kind(),
-        format!("{operation} the write-ahead log: {error}"),
-    );
-    StorageError::from(cause).into()
 }

@@ -5,7 +5,7 @@
 //! generation is still the same after it was read.
 
 use super::{
-    failed,
+    error::failed,
     reader::{WalReadError, WalReader},
 };
 use crate::{StoreError, tables::digest::LogKey};

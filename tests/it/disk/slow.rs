@@ -235,9 +235,12 @@ impl Observations {
         let begun = Instant::now();
         let response = within_patience(path, node.get(path)).await;
         longest_ms.fetch_max(begun.elapsed().as_millis().try_into().unwrap(), Relaxed);
-        let read = header_version(&response);
-        assert!(read >= version, "{path}: {read} after {version}");
-        self.version.fetch_max(read, Relaxed);
+        // A 503 is of no version.
+        if response.status != 503 {
+            let read = header_version(&response);
+            assert!(read >= version, "{path}: {read} after {version}");
+            self.version.fetch_max(read, Relaxed);
+        }
         response
     }
 
