@@ -36,8 +36,8 @@ const THREAD: &str = "stall-monitor";
 /// Time between two samples. A stall is named within two of them after its limit.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Maximum time that a sample counts. If the monitor was not scheduled for longer, the other threads
-/// may not have been either.
+/// Maximum time that a sample counts. If the monitor was not scheduled for longer, the other
+/// threads may not have been either.
 const SAMPLE_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// Time between two ticks of an event loop, see [`Stalls::watch_event_loop`].

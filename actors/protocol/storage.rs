@@ -62,7 +62,8 @@ impl ActorMessage for DiskSpaceChanged {
 
 /// Request to discard the blocks and prune steps that the writer has not begun to write.
 ///
-/// Only a stop sends it, if syncs are slow or blocks wait for disk space. The transactions of the blocks are still in the mempool.
+/// Only a stop sends it, if syncs are slow or blocks wait for disk space. The transactions of the
+/// blocks are still in the mempool.
 #[derive(Debug)]
 pub(crate) struct DiscardBlocks {
     pub(crate) done: oneshot::Sender<()>,

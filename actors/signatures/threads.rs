@@ -70,8 +70,8 @@ pub(super) fn spawn(
     })
 }
 
-/// Returns a watch of a thread, until the thread ends. Transactions wait while they hold permits of a
-/// lane, and every batch is progress of the threads that wait for work.
+/// Returns a watch of a thread, until the thread ends. Transactions wait while they hold permits of
+/// a lane, and every batch is progress of the threads that wait for work.
 fn watch(progress: &Arc<Progress>, work: &Work) -> Watch {
     let progress = Arc::downgrade(progress);
     let lanes = [&work.trusted, &work.untrusted]

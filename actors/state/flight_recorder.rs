@@ -50,8 +50,8 @@ const STAGES: usize = 6;
 /// A recorder of the newest blocks. Clones share it. Cheap to clone.
 ///
 /// The thread that brings a block to a stage records it, in the time that a reading of the clock
-/// takes. The six stages of a block took 2.4 us on a busy virtual machine of two cores. The recorder
-/// is no part of the protocol, and no decision depends on it.
+/// takes. The six stages of a block took 2.4 us on a busy virtual machine of two cores. The
+/// recorder is no part of the protocol, and no decision depends on it.
 #[derive(Clone, Debug)]
 pub struct FlightRecorder(Arc<Shared>);
 

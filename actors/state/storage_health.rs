@@ -170,8 +170,8 @@ impl StorageHealthPublisher {
         }
     }
 
-    /// Publishes whether disk space is low according to `source`, with a description of the shortage
-    /// if so.
+    /// Publishes whether disk space is low according to `source`, with a description of the
+    /// shortage if so.
     ///
     /// Returns whether the storage thereby becomes healthy or ceases to be healthy.
     pub(crate) fn publish_disk_space(

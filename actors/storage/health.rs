@@ -85,8 +85,8 @@ impl HealthReporter {
         }
     }
 
-    /// Publishes whether disk space is low according to `source`. Notifies the storage actor if that
-    /// changes the health.
+    /// Publishes whether disk space is low according to `source`. Notifies the storage actor if
+    /// that changes the health.
     ///
     /// `shortage` describes the shortage. It is `None` if disk space suffices.
     pub(crate) fn report_disk_space(&self, source: ShortageSource, shortage: Option<&Arc<str>>) {

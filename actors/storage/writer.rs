@@ -29,8 +29,8 @@ use std::{
 /// Name of the writer thread.
 pub(crate) const THREAD: &str = "store-writer";
 
-/// Idle time after which the writer applies durable blocks, unless a reader requests it earlier from
-/// the thread in [`super::applier`].
+/// Idle time after which the writer applies durable blocks, unless a reader requests it earlier
+/// from the thread in [`super::applier`].
 ///
 /// It exceeds the interval between two blocks of a lone client, so that the writer does not apply
 /// while that client waits.
@@ -97,12 +97,12 @@ impl Writer {
 
     /// Creates the thread that runs the jobs.
     ///
-    /// The thread ends when all sending sides of `jobs` are dropped. Once the queue is discarded, it
-    /// runs no further job. It reports a fault of the disk to `health` and continues, because its
-    /// end would close the database to the readers. The store rejects all writes after a failed
+    /// The thread ends when all sending sides of `jobs` are dropped. Once the queue is discarded,
+    /// it runs no further job. It reports a fault of the disk to `health` and continues, because
+    /// its end would close the database to the readers. The store rejects all writes after a failed
     /// one. A write without disk space is repeated until it succeeds; the thread reports the
-    /// shortage to `health` meanwhile. Any other error is fatal: the thread reports it to `reporter`
-    /// and ends.
+    /// shortage to `health` meanwhile. Any other error is fatal: the thread reports it to
+    /// `reporter` and ends.
     pub(super) fn serve(
         mut self,
         jobs: WriteJobs,
@@ -160,8 +160,8 @@ impl Writer {
         }
     }
 
-    /// Runs the pending writes, `first` and all queued jobs. If `first` is `None`, the writer is idle
-    /// and applies durable blocks.
+    /// Runs the pending writes, `first` and all queued jobs. If `first` is `None`, the writer is
+    /// idle and applies durable blocks.
     ///
     /// Returns the idle time after which the caller must call again, or `None` if no transaction is
     /// unapplied.

@@ -30,8 +30,8 @@ pub enum Fault {
         /// Number of failures after which the disk has free space again.
         failures_max: usize,
     },
-    /// Writes take half of their bytes and fail because the disk is full, as writes into a hole of a
-    /// file do.
+    /// Writes take half of their bytes and fail because the disk is full, as writes into a hole of
+    /// a file do.
     FullWrites {
         /// Number of writes that fail.
         count: usize,

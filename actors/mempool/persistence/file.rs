@@ -1,10 +1,10 @@
 //! The file that a graceful stop saves the pool in for the next start.
 //!
 //! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. The file is
-//! written under a temporary name and renamed, so after the end of the process it is either complete
-//! or absent. After a power failure during the stop it may be incomplete, which its checksum shows.
-//! A temporary file that cannot be completed is removed: on a full disk it would occupy space that
-//! the ledger needs.
+//! written under a temporary name and renamed, so after the end of the process it is either
+//! complete or absent. After a power failure during the stop it may be incomplete, which its
+//! checksum shows. A temporary file that cannot be completed is removed: on a full disk it would
+//! occupy space that the ledger needs.
 
 use crate::protocol::mempool::Pending;
 use ledger_crypto::HashValue;

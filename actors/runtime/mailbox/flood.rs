@@ -1,4 +1,5 @@
-//! Messages of tests to any actor: a function that the actor calls, and a mailbox that is never empty.
+//! Messages of tests to any actor: a function that the actor calls, and a mailbox that is never
+//! empty.
 
 use super::{Actor, Envelope, Mailbox};
 use std::sync::{

@@ -187,7 +187,8 @@ impl Parameter for DurationSecs {
 /// Handles `GET /v1/-/healthy`.
 ///
 /// Responds with 503 if the node cannot write its ledger, if an actor or thread on the path of a
-/// commit is stalled, or if the newest block is older than `duration_secs`, as on the reference node. An idle node writes no blocks unless
+/// commit is stalled, or if the newest block is older than `duration_secs`, as on the reference
+/// node. An idle node writes no blocks unless
 /// `sequencer.heartbeat_secs` is set, so `duration_secs` on a quiet chain needs a shorter
 /// heartbeat.
 pub(super) async fn healthy(

@@ -29,8 +29,8 @@ struct Written {
 
 /// `POST /flight`: writes the times of the newest blocks into the data directory.
 ///
-/// Responds with 400 to a body, with 409 if another recording is being written, and with 500 if the file cannot be
-/// written or the system refuses a thread. The directory then holds no part of it.
+/// Responds with 400 to a body, with 409 if another recording is being written, and with 500 if the
+/// file cannot be written or the system refuses a thread. The directory then holds no part of it.
 pub async fn write(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
     match body {
         Ok(body) if body.is_empty() => {}

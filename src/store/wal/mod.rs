@@ -156,7 +156,8 @@ impl Wal {
         self.end
     }
 
-    /// Returns the number of bytes by which a record of `record_bytes` makes the file longer at most.
+    /// Returns the number of bytes by which a record of `record_bytes` makes the file longer at
+    /// most.
     pub(crate) fn growth(&self, record_bytes: u64) -> u64 {
         let end = self.end.saturating_add(record_bytes);
         match end > self.length {
@@ -227,8 +228,8 @@ impl Wal {
         Ok(Some((record, written)))
     }
 
-    /// Undoes a write that failed because the disk or a quota was full, and returns the error of the
-    /// append.
+    /// Undoes a write that failed because the disk or a quota was full, and returns the error of
+    /// the append.
     ///
     /// The record may be partly written, or complete except for the zeros after it. Recovery must
     /// not find it: its blocks are not acknowledged, and a stop may give them up. No sync follows,

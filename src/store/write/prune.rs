@@ -60,10 +60,10 @@ impl StoreWriter {
     /// # Errors
     ///
     /// Returns [`StoreError::Empty`] before genesis, and [`StoreError::Poisoned`] if an earlier
-    /// write failed. Returns [`StoreError::DiskFull`] if the disk has no space for the step; the step
-    /// is not begun then, and can be repeated. Returns [`StoreError::Database`] if the database
-    /// fails, and [`StoreError::Inconsistent`] if a row is missing or damaged; both poison the
-    /// writer.
+    /// write failed. Returns [`StoreError::DiskFull`] if the disk has no space for the step; the
+    /// step is not begun then, and can be repeated. Returns [`StoreError::Database`] if the
+    /// database fails, and [`StoreError::Inconsistent`] if a row is missing or damaged; both poison
+    /// the writer.
     pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
         self.prune_with(below_version, versions_max, |_| ())
     }

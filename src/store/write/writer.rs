@@ -116,8 +116,8 @@ impl StoreWriter {
     ///
     /// Returns [`StoreError::Gap`], [`StoreError::Inconsistent`], [`StoreError::Empty`], or
     /// [`StoreError::Poisoned`] as [`Self::commit`] does, without writing anything. Returns
-    /// [`StoreError::DiskFull`] if the disk has no space for the group: nothing is written then, and
-    /// the same call succeeds once space is free. Any other failure poisons the writer. If
+    /// [`StoreError::DiskFull`] if the disk has no space for the group: nothing is written then,
+    /// and the same call succeeds once space is free. Any other failure poisons the writer. If
     /// `on_durable` was called before it, the blocks are durable, and new snapshots include them
     /// unless the disk cannot be read.
     pub fn append(

@@ -201,8 +201,8 @@ impl FilledDisk {
         let _ = fs::remove_file(self.filler());
     }
 
-    /// Returns a number of bytes that the filler leaves: none, less than a record, or about the need
-    /// of a checkpoint.
+    /// Returns a number of bytes that the filler leaves: none, less than a record, or about the
+    /// need of a checkpoint.
     fn left_bytes(&mut self) -> usize {
         match self.random.u8(..4) {
             0 => 0,

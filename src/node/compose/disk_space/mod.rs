@@ -9,8 +9,8 @@
 //!
 //! The reserve is what the writer needs to finish the blocks in flight, with their checkpoint and
 //! the compaction beside it ([`write_space_bytes`]), and at least `storage.min_free_bytes`. The
-//! writer checks its need again before each write. A group of blocks that the reserve did not cover,
-//! because its transactions write much or another program takes the space, waits there.
+//! writer checks its need again before each write. A group of blocks that the reserve did not
+//! cover, because its transactions write much or another program takes the space, waits there.
 //!
 //! Free pages inside the ledger file are not counted, because only a walk over the whole file would
 //! find them. So the disk needs the reserve beside the file even if the file no longer grows.
