@@ -14,7 +14,7 @@ use crate::{
     },
     state::head::HeadReader,
 };
-use ledger_store::StoreReader;
+use ledger_store::{StoreApplier, StoreReader};
 use std::{
     cell::Cell,
     collections::VecDeque,
@@ -125,17 +125,26 @@ impl<A: Actor> Drop for SimulatedActor<A> {
     }
 }
 
-impl<J> Process for WorkerThread<J> {
+/// A worker thread that commits to the database.
+///
+/// In one thread it would block forever if it interrupted a commit of another worker, so it is ready
+/// only when no commit is in progress.
+pub(super) struct CommittingWorker<J> {
+    pub(super) worker: WorkerThread<J>,
+    pub(super) applier: StoreApplier,
+}
+
+impl<J> Process for CommittingWorker<J> {
     fn name(&self) -> &str {
-        WorkerThread::name(self)
+        self.worker.name()
     }
 
     fn is_ready(&self) -> bool {
-        self.has_work()
+        self.worker.has_work() && !self.applier.is_busy()
     }
 
     fn step(&mut self) -> bool {
-        WorkerThread::step(self).is_continue()
+        self.worker.step().is_continue()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     fixture::{Fixture, STORE_OPTIONS},
-    host::{ReaderWorker, SimulatedHost, Task},
+    host::{CommittingWorker, ReaderWorker, SimulatedHost, Task},
     scheduler::{Scheduler, preempt_during_sync},
 };
 use crate::{
@@ -111,11 +111,18 @@ impl StartUp<'_> {
         let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
         let head = actors.head.clone();
         let inline_reader = builder.inline_reader(&actors, &reader);
+        let applier = writer.applier();
         let workers = builder.workers(actors, (writer, reader.clone()), tip);
         scheduler.add(reader_process(workers.executor, &head, &reader));
         let storage = workers.storage;
-        scheduler.add(Box::new(storage.writer));
-        scheduler.add(Box::new(storage.applier));
+        scheduler.add(Box::new(CommittingWorker {
+            worker: storage.writer,
+            applier: applier.clone(),
+        }));
+        scheduler.add(Box::new(CommittingWorker {
+            worker: storage.applier,
+            applier,
+        }));
         for worker in storage.readers {
             scheduler.add(reader_process(worker, &head, &reader));
         }

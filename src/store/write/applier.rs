@@ -12,7 +12,7 @@ use crate::{
     wal::WalConfig,
 };
 use ledger_types::ExecutedBlock;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// Blocks that are durable in the write-ahead log but not yet applied to the database.
 #[derive(Debug, Default)]
@@ -87,6 +87,13 @@ impl StoreApplier {
     pub fn applied_height(&self) -> u64 {
         let view = self.0.latest_view.get();
         view.map_or(0, |view| view.head.tip.height)
+    }
+
+    /// Returns whether a thread commits to the database, for a scheduler that runs all threads of a
+    /// node in one.
+    #[doc(hidden)]
+    pub fn is_busy(&self) -> bool {
+        matches!(self.0.database.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     /// Adds blocks that have become durable, whose log records take `log_bytes` bytes.

@@ -56,7 +56,11 @@ impl Fixture {
     /// Starts the node. Returns `None` if this system cannot slow its disk.
     async fn new() -> Option<Self> {
         let disk = SlowDisk::new()?;
-        let node = disk.start(&[&format!("wait.timeout_ms={POLL_MS}")]);
+        let node = disk.start(&[
+            &format!("wait.timeout_ms={POLL_MS}"),
+            // More than an account submits during two slow syncs.
+            "mempool.capacity_per_account=100000",
+        ]);
         let accounts: Vec<_> = (1..=SENDERS).map(TestAccount::from_seed).collect();
         for account in &accounts {
             node.fund(account, 1_000_000_000_000).await;
