@@ -395,7 +395,7 @@ async fn stops_within_one_slow_sync() {
             chain,
             senders,
         } = fixture;
-        let node = node.restart_with(&[]);
+        let node = node.restart_with(&["mempool.capacity_per_account=100000"]);
         for hash in &submitted {
             let committed = node.try_wait(hash).await.unwrap();
             assert_eq!(committed["success"], true, "{committed}");
@@ -404,7 +404,10 @@ async fn stops_within_one_slow_sync() {
         let directory = node.shared_directory();
         drop(node);
         fixture = Fixture {
-            node: disk.start_in(directory, Vec::new()),
+            node: disk.start_in(
+                directory,
+                vec!["mempool.capacity_per_account=100000".to_owned()],
+            ),
             disk,
             chain,
             senders,
