@@ -274,7 +274,7 @@ impl Observations {
         while !self.is_over.load(Relaxed) {
             let newest = self.newest.lock().unwrap().clone();
             let Some(newest) = newest else {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                tokio::task::yield_now().await;
                 continue;
             };
             for path in paths_that_read(&newest) {
