@@ -1,9 +1,12 @@
-//! Limits on concurrent requests, on memory, and on the size of files.
+//! Limits on concurrent requests, on waiting work, on memory, and on the size of files.
 //!
 //! | module | limit | holders |
 //! |---|---|---|
 //! | `permit` | [`Limit`] | a number of [`Permit`]s |
 //! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
+//! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
+//! | `client` | [`ClientKeys`] | classes of client addresses |
+//! | `cost` | [`CostModel`] | estimates of the duration of work, and what it took |
 //! | `memory` | [`MemoryBudget`] | bytes, in [`MemoryLease`]s |
 //! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
 //!
@@ -37,11 +40,17 @@
 //! assert_eq!(bodies.held_bytes(), 0);
 //! ```
 
+mod client;
+mod cost;
+mod fair_queue;
 mod file;
 mod keyed;
 mod memory;
 mod permit;
 
+pub use client::{ClientKey, ClientKeys};
+pub use cost::{CostModel, CostStatus, Demand, Estimate, WorkKind};
+pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};

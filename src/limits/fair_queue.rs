@@ -1,0 +1,333 @@
+//! A queue in which clients take turns, bounded by the estimated duration of the waiting jobs.
+//!
+//! The order is start-time fair queueing. Each client has a tag, which rises by the cost of each of
+//! its jobs. The queue returns the first job of the client with the lowest tag. A client that has
+//! not waited begins at the tag that the queue has reached, so it neither accumulates turns nor
+//! waits for the older jobs of others.
+//!
+//! A client may hold at most as much of the capacity as is free: alone one half, and among `n`
+//! clients that all want more one part of `n + 1`. The free part admits the next client at once.
+
+use crate::ClientKey;
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+/// Maximum of [`QueueFull::retry_after_secs`]. A client that waits longer than a minute may miss
+/// that the load has ended.
+const RETRY_AFTER_SECS_MAX: u64 = 60;
+
+/// Number of rejections, as a part of the waiting jobs, after which the queue is searched for
+/// canceled jobs again. A search visits every job, so its cost is that of eight visits per
+/// rejection.
+const SEARCH_AFTER_PART: usize = 8;
+
+/// A job that can be canceled while it waits.
+pub trait Cancel {
+    /// Returns whether nobody waits for the result of the job.
+    fn is_canceled(&self) -> bool;
+}
+
+/// A queue of jobs with turns by [`ClientKey`]. Clones share the queue.
+#[derive(Debug)]
+pub struct FairQueue<J>(Arc<Shared<J>>);
+
+impl<J> Clone for FairQueue<J> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+#[derive(Debug)]
+struct Shared<J> {
+    capacity_usecs: AtomicU64,
+    jobs_max: usize,
+    state: Mutex<State<J>>,
+}
+
+/// The client and the estimated cost of a job that was taken from a queue. [`FairQueue::settle`]
+/// replaces the estimate by the measured cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charge {
+    client: ClientKey,
+    cost_usecs: u64,
+}
+
+/// A job that the queue rejected, with the limit that was reached.
+#[derive(Debug, PartialEq, Eq)]
+pub struct QueueFull<J> {
+    /// The rejected job.
+    pub job: J,
+    /// Capacity of the queue, in estimated microseconds.
+    pub capacity_usecs: u64,
+    /// Time after which the waiting jobs are done at the measured rate, in seconds, from 1 to 60.
+    pub retry_after_secs: u64,
+}
+
+#[derive(Debug)]
+struct State<J> {
+    clients: Box<[Client<J>]>,
+    /// Clients with waiting jobs, in the order of their turns: by tag, then by arrival.
+    turns: BTreeSet<(u64, u64, ClientKey)>,
+    next_arrival: u64,
+    /// Tag of the client that had the last turn.
+    reached_tag: u64,
+    waiting_usecs: u64,
+    waiting_jobs: usize,
+    rejections_since_search: usize,
+    drain: Drain,
+}
+
+/// The waiting jobs of one client.
+#[derive(Debug)]
+struct Client<J> {
+    jobs: VecDeque<(u64, J)>,
+    tag: u64,
+    /// Position among clients with equal tags, if the client has waiting jobs.
+    arrival: u64,
+    waiting_usecs: u64,
+}
+
+/// The cost that was taken from the queue since jobs began to wait.
+#[derive(Debug)]
+struct Drain {
+    since: Instant,
+    taken_usecs: u64,
+}
+
+impl<J> FairQueue<J> {
+    /// Creates an empty queue for jobs of at most `capacity_usecs` estimated microseconds, and at
+    /// most `jobs_max` jobs.
+    pub fn new(capacity_usecs: u64, jobs_max: usize) -> Self {
+        let client = || Client {
+            jobs: VecDeque::new(),
+            tag: 0,
+            arrival: 0,
+            waiting_usecs: 0,
+        };
+        let state = State {
+            clients: (0..ClientKey::COUNT).map(|_| client()).collect(),
+            turns: BTreeSet::new(),
+            next_arrival: 0,
+            reached_tag: 0,
+            waiting_usecs: 0,
+            waiting_jobs: 0,
+            rejections_since_search: 0,
+            drain: Drain {
+                since: Instant::now(),
+                taken_usecs: 0,
+            },
+        };
+        Self(Arc::new(Shared {
+            capacity_usecs: AtomicU64::new(capacity_usecs),
+            jobs_max,
+            state: Mutex::new(state),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<J>> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the capacity, in estimated microseconds.
+    pub fn capacity_usecs(&self) -> u64 {
+        self.0.capacity_usecs.load(Relaxed)
+    }
+
+    /// Changes the capacity. Jobs that wait beyond it stay.
+    pub fn set_capacity_usecs(&self, capacity_usecs: u64) {
+        self.0.capacity_usecs.store(capacity_usecs, Relaxed);
+    }
+
+    /// Returns the estimated duration of all waiting jobs, in microseconds.
+    pub fn waiting_usecs(&self) -> u64 {
+        self.state().waiting_usecs
+    }
+
+    /// Returns the number of waiting jobs.
+    pub fn len(&self) -> usize {
+        self.state().waiting_jobs
+    }
+
+    /// Returns whether no job waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes the next job, or returns `None` if none waits.
+    pub fn pop(&self) -> Option<(Charge, J)> {
+        self.state().pop()
+    }
+
+    /// Replaces the estimated cost of a job that was taken by its measured cost, so that a client
+    /// whose jobs take longer than estimated has fewer turns.
+    pub fn settle(&self, charge: Charge, measured_usecs: u64) {
+        self.state().settle(charge, measured_usecs);
+    }
+}
+
+impl<J: Cancel> FairQueue<J> {
+    /// Adds a job of `client` with an estimated duration of `cost_usecs` microseconds, counted as
+    /// at least 1.
+    ///
+    /// # Errors
+    ///
+    /// Returns the job if the waiting jobs have reached the capacity, or if the client would hold
+    /// more of it than is free. A client without waiting jobs is only rejected in the first case.
+    pub fn try_push(&self, client: ClientKey, cost_usecs: u64, job: J) -> Result<(), QueueFull<J>> {
+        let (capacity_usecs, jobs_max) = (self.capacity_usecs(), self.0.jobs_max);
+        let cost_usecs = cost_usecs.max(1);
+        let mut state = self.state();
+        let mut admits = state.admits(client, cost_usecs, capacity_usecs, jobs_max);
+        if !admits && state.is_search_due() {
+            state.drop_canceled();
+            admits = state.admits(client, cost_usecs, capacity_usecs, jobs_max);
+        }
+        if admits {
+            state.push(client, cost_usecs, job);
+            return Ok(());
+        }
+        Err(QueueFull {
+            job,
+            capacity_usecs,
+            retry_after_secs: state.retry_after_secs(),
+        })
+    }
+}
+
+impl<J> State<J> {
+    fn admits(
+        &self,
+        client: ClientKey,
+        cost_usecs: u64,
+        capacity_usecs: u64,
+        jobs_max: usize,
+    ) -> bool {
+        let free_usecs = capacity_usecs.saturating_sub(self.waiting_usecs);
+        let free_jobs = jobs_max.saturating_sub(self.waiting_jobs);
+        if free_usecs == 0 || free_jobs == 0 {
+            return false;
+        }
+        let client = &self.clients[client.index()];
+        client.jobs.is_empty()
+            || (client.waiting_usecs.saturating_add(cost_usecs) <= free_usecs
+                && client.jobs.len() < free_jobs)
+    }
+
+    fn push(&mut self, key: ClientKey, cost_usecs: u64, job: J) {
+        if self.waiting_jobs == 0 {
+            self.drain = Drain {
+                since: Instant::now(),
+                taken_usecs: 0,
+            };
+        }
+        self.waiting_jobs += 1;
+        self.waiting_usecs = self.waiting_usecs.saturating_add(cost_usecs);
+        let client = &mut self.clients[key.index()];
+        client.waiting_usecs = client.waiting_usecs.saturating_add(cost_usecs);
+        client.jobs.push_back((cost_usecs, job));
+        if client.jobs.len() == 1 {
+            client.tag = client.tag.max(self.reached_tag);
+            self.begin_waiting(key);
+        }
+    }
+
+    /// Adds a client with waiting jobs to the turns, behind the others with its tag.
+    fn begin_waiting(&mut self, key: ClientKey) {
+        let client = &mut self.clients[key.index()];
+        client.arrival = self.next_arrival;
+        self.next_arrival += 1;
+        self.turns.insert((client.tag, client.arrival, key));
+    }
+
+    fn pop(&mut self) -> Option<(Charge, J)> {
+        let (tag, _, key) = self.turns.pop_first()?;
+        let client = &mut self.clients[key.index()];
+        let (cost_usecs, job) = client.jobs.pop_front()?;
+        self.reached_tag = tag;
+        client.tag = tag.saturating_add(cost_usecs);
+        self.drain.taken_usecs = self.drain.taken_usecs.saturating_add(cost_usecs);
+        self.release(key, cost_usecs);
+        if !self.clients[key.index()].jobs.is_empty() {
+            self.begin_waiting(key);
+        }
+        let charge = Charge {
+            client: key,
+            cost_usecs,
+        };
+        Some((charge, job))
+    }
+
+    /// Stops counting a job that was removed.
+    fn release(&mut self, key: ClientKey, cost_usecs: u64) {
+        let client = &mut self.clients[key.index()];
+        client.waiting_usecs = client.waiting_usecs.saturating_sub(cost_usecs);
+        self.waiting_usecs = self.waiting_usecs.saturating_sub(cost_usecs);
+        self.waiting_jobs -= 1;
+    }
+
+    fn settle(&mut self, charge: Charge, measured_usecs: u64) {
+        let key = charge.client;
+        let client = &mut self.clients[key.index()];
+        let was_waiting = self.turns.remove(&(client.tag, client.arrival, key));
+        let corrected = client
+            .tag
+            .saturating_add(measured_usecs)
+            .saturating_sub(charge.cost_usecs);
+        client.tag = corrected.max(self.reached_tag);
+        if was_waiting {
+            self.turns.insert((client.tag, client.arrival, key));
+        }
+    }
+
+    fn is_search_due(&mut self) -> bool {
+        self.rejections_since_search += 1;
+        self.rejections_since_search > self.waiting_jobs / SEARCH_AFTER_PART
+    }
+
+    /// Returns the time in which the waiting jobs end at the rate at which jobs were taken since
+    /// the queue was last empty, in seconds. Without a taken job, it is the age of that time.
+    fn retry_after_secs(&self) -> u64 {
+        let elapsed = self.drain.since.elapsed();
+        let rest = match self.drain.taken_usecs {
+            0 => elapsed,
+            taken => {
+                let factor = self.waiting_usecs as f64 / taken as f64;
+                Duration::try_from_secs_f64(elapsed.as_secs_f64() * factor).unwrap_or(elapsed)
+            }
+        };
+        (rest.as_secs() + 1).min(RETRY_AFTER_SECS_MAX)
+    }
+}
+
+impl<J: Cancel> State<J> {
+    /// Removes the jobs whose result nobody waits for.
+    fn drop_canceled(&mut self) {
+        self.rejections_since_search = 0;
+        let waiting: Vec<_> = self.turns.iter().map(|&(_, _, key)| key).collect();
+        for key in waiting {
+            let client = &mut self.clients[key.index()];
+            let mut canceled = Vec::new();
+            // One check of each job, because it may be canceled at any moment.
+            client.jobs.retain(|(cost_usecs, job)| {
+                let is_canceled = job.is_canceled();
+                canceled.extend(is_canceled.then_some(*cost_usecs));
+                !is_canceled
+            });
+            if client.jobs.is_empty() {
+                self.turns.remove(&(client.tag, client.arrival, key));
+            }
+            for cost_usecs in canceled {
+                self.release(key, cost_usecs);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Tests of the order, the capacity and the cancellation of jobs.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A job with the number of its client, which a test can cancel.
+#[derive(Clone, Debug)]
+struct Job {
+    client: u16,
+    canceled: Arc<AtomicU64>,
+}
+
+impl Cancel for Job {
+    fn is_canceled(&self) -> bool {
+        self.canceled.load(Relaxed) != 0
+    }
+}
+
+fn key(client: u16) -> ClientKey {
+    ClientKey(client)
+}
+
+fn push(queue: &FairQueue<Job>, client: u16, cost_usecs: u64) -> Option<Job> {
+    let job = Job {
+        client,
+        canceled: Arc::default(),
+    };
+    let pushed = queue.try_push(key(client), cost_usecs, job.clone());
+    pushed.is_ok().then_some(job)
+}
+
+fn pop(queue: &FairQueue<Job>) -> Option<u16> {
+    queue.pop().map(|(_, job)| job.client)
+}
+
+#[test]
+fn serves_the_first_job_of_a_client_before_the_second_of_another() {
+    let queue = FairQueue::new(1_000, 1_000);
+    for _ in 0..4 {
+        push(&queue, 1, 10).unwrap();
+    }
+    assert_eq!(pop(&queue), Some(1));
+    push(&queue, 2, 10).unwrap();
+    assert_eq!(pop(&queue), Some(2));
+    let rest: Vec<_> = std::iter::from_fn(|| pop(&queue)).collect();
+    assert_eq!(rest, [1, 1, 1]);
+    assert_eq!((queue.len(), queue.waiting_usecs()), (0, 0));
+}
+
+#[test]
+fn a_client_that_exceeds_its_estimates_has_fewer_turns() {
+    let queue = FairQueue::new(1_000_000, 1_000);
+    let mut measured = BTreeMap::from([(1, 0), (2, 0)]);
+    for _ in 0..300 {
+        push(&queue, 1, 10);
+        push(&queue, 2, 10);
+        let (charge, job) = queue.pop().unwrap();
+        let actual_usecs = if job.client == 1 { 90 } else { 10 };
+        *measured.get_mut(&job.client).unwrap() += actual_usecs;
+        queue.settle(charge, actual_usecs);
+    }
+    let difference = measured[&1].abs_diff(measured[&2]);
+    assert!(difference <= 100, "{measured:?}");
+}
+
+#[test]
+fn a_client_alone_holds_half_of_the_capacity_and_leaves_the_rest() {
+    let queue = FairQueue::new(100, 1_000);
+    let alone = std::iter::from_fn(|| push(&queue, 1, 1)).count();
+    assert_eq!(alone, 50);
+    let second = std::iter::from_fn(|| push(&queue, 2, 1)).count();
+    assert_eq!(second, 25);
+    assert!(push(&queue, 3, 1_000).is_some(), "a first job of any cost");
+    assert!(push(&queue, 4, 1).is_none(), "the capacity is exceeded");
+}
+
+#[test]
+fn counts_jobs_as_well_as_their_cost() {
+    let queue = FairQueue::new(u64::MAX, 10);
+    assert_eq!(std::iter::from_fn(|| push(&queue, 1, 0)).count(), 5);
+    assert_eq!(queue.waiting_usecs(), 5);
+}
+
+#[test]
+fn canceled_jobs_leave_a_full_queue() {
+    let queue = FairQueue::new(100, 1_000);
+    let jobs: Vec<_> = std::iter::from_fn(|| push(&queue, 1, 1)).collect();
+    let full = queue.try_push(key(1), 1, jobs[0].clone()).unwrap_err();
+    assert_eq!((full.capacity_usecs, full.retry_after_secs), (100, 1));
+    for job in &jobs {
+        job.canceled.store(1, Relaxed);
+    }
+    let rejected = (0..=jobs.len()).take_while(|_| push(&queue, 1, 1).is_none());
+    assert!(rejected.count() <= jobs.len() / SEARCH_AFTER_PART);
+    assert_eq!((queue.len(), queue.waiting_usecs()), (1, 1));
+}
+
+#[test]
+fn the_capacity_changes_while_jobs_wait() {
+    let queue = FairQueue::new(2, 1_000);
+    push(&queue, 1, 1).unwrap();
+    assert!(push(&queue, 1, 1).is_none());
+    queue.set_capacity_usecs(4);
+    assert!(push(&queue, 1, 1).is_some());
+    assert_eq!(queue.capacity_usecs(), 4);
+}
+
+proptest! {
+    /// While several clients have waiting jobs, the costs that they were served since they all
+    /// began to wait differ by at most the two largest jobs. Counts agree with the content.
+    #[test]
+    fn waiting_clients_are_served_equal_costs(
+        costs in prop::collection::vec((1..6_u16, 1..50_u64), 20..200),
+    ) {
+        let queue = FairQueue::new(u64::MAX, usize::MAX);
+        let mut waiting: BTreeMap<u16, usize> = BTreeMap::new();
+        for &(client, cost_usecs) in &costs {
+            prop_assert!(push(&queue, client, cost_usecs).is_some());
+            *waiting.entry(client).or_default() += 1;
+        }
+        prop_assert_eq!(queue.waiting_usecs(), costs.iter().map(|&(_, cost)| cost).sum::<u64>());
+        let mut served: BTreeMap<u16, u64> = waiting.keys().map(|&client| (client, 0)).collect();
+        while let Some((charge, job)) = queue.pop() {
+            *served.get_mut(&job.client).unwrap() += charge.cost_usecs;
+            let count = waiting.get_mut(&job.client).unwrap();
+            *count -= 1;
+            if *count == 0 {
+                break;
+            }
+            let (least, most) = (served.values().min().unwrap(), served.values().max().unwrap());
+            prop_assert!(most - least <= 100, "{:?}", served);
+        }
+        prop_assert_eq!(queue.len(), queue.state().clients.iter().map(|client| client.jobs.len()).sum::<usize>());
+    }
+}
