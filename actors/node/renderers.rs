@@ -29,9 +29,10 @@ const THREADS_MAX: usize = 8;
 
 /// Maximum number of jobs that wait for a thread.
 ///
-/// `ledger-api` admits at most 8 large renderings and 8 compressions at a time, so its jobs always
-/// fit.
-const QUEUE_CAPACITY: usize = 16;
+/// `ledger-api` leases the memory of what its jobs own, and admits at most 8 large renderings and 8
+/// compressions at a time. The other jobs take at most a few milliseconds each, so the queue holds
+/// about a second of work.
+const QUEUE_CAPACITY: usize = 512;
 
 /// Returns the number of threads: one per core, within the bounds.
 pub(crate) fn thread_count() -> usize {

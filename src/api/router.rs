@@ -297,7 +297,8 @@ impl Router {
             };
             if self.state.config.compression_enabled {
                 let (node, compressors) = (&self.state.node, &self.state.compressors);
-                response = compression::compress(node, compressors, response).await;
+                let responses = &self.state.responses;
+                response = compression::compress(node, compressors, responses, response).await;
             }
             if is_head {
                 response = head::without_body(response);

@@ -122,6 +122,15 @@ impl MemoryLease {
         }
         is_grown
     }
+
+    /// Releases the bytes of the lease above `bytes`.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        let own = self.bytes.get_mut();
+        let released_bytes = own.saturating_sub(bytes);
+        *own -= released_bytes;
+        let usage = self.budget.usage();
+        usage.held_bytes.fetch_sub(released_bytes, Relaxed);
+    }
 }
 
 impl Drop for MemoryLease {
@@ -152,6 +161,11 @@ mod tests {
         drop(one);
         assert_eq!(budget.held_bytes(), 400);
         assert!(other.try_grow(1));
+        let mut other = other;
+        other.shrink_to(150);
+        assert_eq!((other.bytes(), budget.held_bytes()), (150, 150));
+        other.shrink_to(151);
+        assert_eq!(other.bytes(), 150, "a lease does not grow");
         drop(other);
         assert_eq!(budget.held_bytes(), 0);
     }

@@ -85,7 +85,7 @@ pub use io::{
 pub use options::StoreOptions;
 pub use read::{
     accounts::TransactionSummary,
-    events::{StreamEvent, StreamEvents},
+    events::{StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRow, StreamRows},
     pager::PageEnd,
     query::Query,
     reader::StoreReader,

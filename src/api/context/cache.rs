@@ -147,11 +147,11 @@ impl ResponseCache {
     /// the response contains.
     pub(crate) fn insert(&self, key: CacheKey, version: u64, response: &LedgerResponse) {
         let Some(entries) = &self.0 else { return };
-        if response.body().len() as u64 > entries.shard_capacity() / LARGEST_PER_PART {
+        if response.body().size_bytes() as u64 > entries.shard_capacity() / LARGEST_PER_PART {
             return;
         }
         // A copy, because the buffer of the body may be larger than the body.
-        let body = Bytes::copy_from_slice(response.body());
+        let body = response.body().to_bytes();
         entries.insert((key, response.format()), Entry { body, version });
     }
 
@@ -197,7 +197,10 @@ mod tests {
         cache.insert(KEY, 5, &response(10));
         for at in [ledger_info(0, 9), ledger_info(5, 5), ledger_info(5, 100)] {
             let response = cache.get(KEY, Format::Bcs, &at).unwrap();
-            assert_eq!((response.body().len(), *response.ledger_info()), (10, at));
+            assert_eq!(
+                (response.body().size_bytes(), *response.ledger_info()),
+                (10, at)
+            );
         }
         assert!(cache.get(KEY, Format::Json, &ledger_info(0, 9)).is_none());
         assert!(cache.get(KEY, Format::Bcs, &ledger_info(0, 4)).is_none());

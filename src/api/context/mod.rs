@@ -1,14 +1,18 @@
 //! The context of a handler: the shared state, the request, and the response that it returns.
 
+pub(crate) mod body;
 mod cache;
 pub(crate) mod extract;
+mod page_body;
 mod request;
 mod response;
 mod state;
 
+pub(crate) use body::BodyWriter;
 pub(crate) use cache::CacheKey;
 pub use cache::{ResponseCache, ResponseCacheStatus};
 pub(crate) use extract::ROOT;
+pub(crate) use page_body::{PageBody, PartOrder};
 pub(crate) use request::{QueryError, RequestContext, block_of_version};
 pub(crate) use response::{IntoResponse, LedgerResponse, SharedBody};
 pub use state::ApiState;

@@ -1,7 +1,10 @@
 //! The request context of handlers, and queries on snapshots.
 
 use crate::{
-    context::{ApiState, CacheKey, LedgerResponse, extract::format::response_format},
+    context::{
+        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder,
+        extract::format::response_format,
+    },
     error::{ApiError, ErrorKind},
     limits::connection,
     model::format::Format,
@@ -131,11 +134,22 @@ impl RequestContext {
         self.state.cache.insert(key, version, response);
     }
 
+    /// Creates a writer of the body, which leases its memory from `api.answers_bytes_max`.
+    pub fn body_writer(&self) -> BodyWriter {
+        BodyWriter::new(&self.state.responses)
+    }
+
+    /// Creates the body of a page, whose memory is leased from `api.answers_bytes_max`.
+    pub fn page_body(&self, order: PartOrder) -> PageBody {
+        PageBody::new(&self.state.responses, self.format, order)
+    }
+
     /// Responds with a value in the format of the response. Only the closure of that format runs.
     ///
     /// # Errors
     ///
-    /// Returns an error if the value cannot be serialized.
+    /// Returns [`ErrorKind::AnswersFull`] if the budget of responses has no capacity, and
+    /// [`ErrorKind::Internal`] if the value cannot be serialized.
     pub fn respond<J: Serialize, B: Serialize>(
         &self,
         ledger_info: LedgerInfo,
@@ -143,8 +157,8 @@ impl RequestContext {
         bcs: impl FnOnce() -> B,
     ) -> Result<LedgerResponse, ApiError> {
         match self.format() {
-            Format::Json => LedgerResponse::json(ledger_info, &json()),
-            Format::Bcs => LedgerResponse::bcs(ledger_info, &bcs()),
+            Format::Json => self.body_writer().json(ledger_info, &json()),
+            Format::Bcs => self.body_writer().bcs(ledger_info, &bcs()),
         }
     }
 }

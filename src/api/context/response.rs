@@ -1,6 +1,7 @@
 //! Successful responses: status, the state of the ledger that they were read at, and the body in
 //! the format that the client requested.
 
+use super::body::ResponseBody;
 use crate::{
     error::{ApiError, ErrorKind, LedgerHeaders},
     model::format::Format,
@@ -34,74 +35,34 @@ pub(crate) struct LedgerResponse {
     status: StatusCode,
     ledger_info: LedgerInfo,
     format: Format,
-    body: Bytes,
+    body: ResponseBody,
     gas_used: Option<u64>,
     cursor: Option<String>,
 }
 
 impl LedgerResponse {
-    /// Creates a response with status 200 and a value as JSON.
+    /// Creates a response with status 200 and a value of at most a few KiB as JSON. A
+    /// [`BodyWriter`](super::BodyWriter) writes larger ones.
     ///
     /// # Errors
     ///
     /// Returns [`ErrorKind::Internal`] (500) if the value has no JSON form.
     pub fn json(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
-        Self::json_of_about(ledger_info, value, BODY_BYTES)
-    }
-
-    /// Creates a response as [`Self::json`] does. `body_bytes` is the approximate size of the JSON,
-    /// for which memory is allocated in advance.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::json`].
-    pub fn json_of_about(
-        ledger_info: LedgerInfo,
-        value: &impl Serialize,
-        body_bytes: usize,
-    ) -> Result<Self, ApiError> {
-        let mut body = Vec::with_capacity(body_bytes);
+        let mut body = Vec::with_capacity(BODY_BYTES);
         serde_json::to_writer(&mut body, value).map_err(|cause| {
             ErrorKind::internal("writing the response as JSON failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Json, body.into()))
     }
 
-    /// Creates a response with status 200 and a value as BCS.
+    /// Creates a response with status 200 and a value of at most a few KiB as BCS.
     ///
     /// # Errors
     ///
     /// Returns [`ErrorKind::Internal`] (500) if the value has no BCS form.
     pub fn bcs(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
-        Self::bcs_of_about(ledger_info, value, BODY_BYTES)
-    }
-
-    /// Creates a response as [`Self::bcs`] does. `body_bytes` is the approximate size of the BCS
-    /// form, for which memory is allocated in advance.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::bcs`].
-    pub fn bcs_of_about(
-        ledger_info: LedgerInfo,
-        value: &impl Serialize,
-        body_bytes: usize,
-    ) -> Result<Self, ApiError> {
-        let mut body = Vec::with_capacity(body_bytes);
-        let written = bcs::serialize_into(&mut body, value);
-        Self::bcs_bytes(ledger_info, written.map(|()| body))
-    }
-
-    /// Creates a response with status 200 from the result of writing a value as BCS.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ErrorKind::Internal`] (500) if `body` is an error.
-    pub fn bcs_bytes(
-        ledger_info: LedgerInfo,
-        body: Result<Vec<u8>, bcs::Error>,
-    ) -> Result<Self, ApiError> {
-        let body = body.map_err(|cause| {
+        let mut body = Vec::with_capacity(BODY_BYTES);
+        bcs::serialize_into(&mut body, value).map_err(|cause| {
             ErrorKind::internal("writing the response as BCS failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Bcs, body.into()))
@@ -109,6 +70,11 @@ impl LedgerResponse {
 
     /// Creates a response with status 200 and a body in this format.
     pub fn bytes(ledger_info: LedgerInfo, format: Format, body: Bytes) -> Self {
+        Self::of_body(ledger_info, format, body.into())
+    }
+
+    /// Creates a response as [`Self::bytes`] does.
+    pub fn of_body(ledger_info: LedgerInfo, format: Format, body: ResponseBody) -> Self {
         Self {
             status: StatusCode::OK,
             ledger_info,
@@ -131,7 +97,7 @@ impl LedgerResponse {
     }
 
     /// Returns the body.
-    pub fn body(&self) -> &Bytes {
+    pub fn body(&self) -> &ResponseBody {
         &self.body
     }
 
@@ -156,12 +122,12 @@ impl LedgerResponse {
 
 impl IntoResponse for LedgerResponse {
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
-        let mut response = HttpResponse::build(self.status)
-            .insert_header((
-                CONTENT_TYPE,
-                HeaderValue::from_static(self.format.media_type()),
-            ))
-            .body(self.body);
+        let mut builder = HttpResponse::build(self.status);
+        builder.insert_header((
+            CONTENT_TYPE,
+            HeaderValue::from_static(self.format.media_type()),
+        ));
+        let mut response = self.body.set_on(&mut builder);
         headers.write(&self.ledger_info, response.headers_mut());
         if let Some(gas_used) = self.gas_used {
             headers.write_gas_used(gas_used, response.headers_mut());

@@ -61,6 +61,12 @@ impl ApiState {
         }
     }
 
+    /// Returns the memory of responses that are being made or that their clients have not read, in
+    /// bytes. `api.answers_bytes_max` limits it.
+    pub fn answers_bytes(&self) -> usize {
+        self.responses.held_bytes()
+    }
+
     /// Returns the state for the requests of one thread, and a task that must run on that thread
     /// while there are any; see [`NodeHandle::for_thread`].
     pub(crate) fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {

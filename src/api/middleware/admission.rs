@@ -4,7 +4,7 @@
 //! [`ThreadLimits::acquire`]. Its response needs memory until its client has read it.
 
 use crate::{
-    context::SharedBody,
+    context::{SharedBody, body::ResponseLease},
     error::ErrorKind,
     limits::{RequestPermits, ThreadLimits},
 };
@@ -37,10 +37,10 @@ pub(crate) struct BodyLease(pub Arc<MemoryLease>);
 /// when the connection took the last bytes, or when the client disconnects.
 pub(crate) fn attach_permits(
     responses: &MemoryBudget,
-    response: ServiceResponse,
+    mut response: ServiceResponse,
     permits: RequestPermits,
 ) -> ServiceResponse {
-    match memory(responses, &response) {
+    match memory(responses, &mut response) {
         Ok(memory) => response.map_body(|_, body| {
             BoxBody::new(InFlightBody {
                 body,
@@ -77,7 +77,8 @@ struct ResponseMemory {
     _of_bodies: Option<Arc<MemoryLease>>,
 }
 
-/// Leases the memory of a response.
+/// Returns the memory of a response: the lease that its [`BodyWriter`](crate::context::BodyWriter)
+/// took before it was rendered, or a new one of its size.
 ///
 /// An accepted submission cannot be rejected any more: its response repeats the body of the
 /// request, whose lease it keeps instead. Errors have a few hundred bytes and lease nothing, and
@@ -88,23 +89,25 @@ struct ResponseMemory {
 /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
 fn memory(
     responses: &MemoryBudget,
-    response: &ServiceResponse<BoxBody>,
+    response: &mut ServiceResponse<BoxBody>,
 ) -> Result<ResponseMemory, ErrorKind> {
-    let of_responses = responses.lease();
-    let is_shared = response.response().extensions().contains::<SharedBody>();
     let counts = response.status() == StatusCode::OK;
-    let size_bytes = match response.response().body().size() {
+    let response = response.response_mut();
+    let is_shared = response.extensions().contains::<SharedBody>();
+    let size_bytes = match response.body().size() {
         BodySize::Sized(bytes) if counts && !is_shared => {
             usize::try_from(bytes).unwrap_or(usize::MAX)
         }
         _ => 0,
     };
-    if !of_responses.try_grow(size_bytes) {
+    let rendered = response.extensions_mut().remove::<ResponseLease>();
+    let mut of_responses = rendered.map_or_else(|| responses.lease(), |ResponseLease(lease)| lease);
+    of_responses.shrink_to(size_bytes);
+    if !of_responses.try_grow(size_bytes - of_responses.bytes()) {
         let limit_bytes = responses.limit_bytes();
         return Err(ErrorKind::AnswersFull { limit_bytes });
     }
     let of_bodies = response
-        .response()
         .extensions()
         .get::<BodyLease>()
         .map(|lease| Arc::clone(&lease.0));

@@ -12,6 +12,7 @@ use ledger_types::{
     SignedTransaction, Transaction, TransactionInfo, WriteSet,
 };
 use serde::{Serialize, Serializer, ser::SerializeSeq};
+use std::io::Write;
 
 /// Index of the role of a validator in the enum of node roles.
 const ROLE_VALIDATOR: u8 = 0;
@@ -92,53 +93,6 @@ struct BlockHeaderBcs {
     has_transactions: bool,
 }
 
-/// A list in BCS, built by appending encoded items.
-#[derive(Default)]
-pub(crate) struct ListBcs {
-    count: usize,
-    items: Vec<u8>,
-}
-
-impl ListBcs {
-    /// Returns the total size of the items, in bytes.
-    pub fn size_bytes(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Appends a committed transaction in the form of [`OnChainBcs`].
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the transaction has more events or writes than a BCS list can have.
-    pub fn push_rows(&mut self, rows: &StoredTransaction) -> Result<(), bcs::Error> {
-        append_rows(&mut self.items, rows)?;
-        self.count += 1;
-        Ok(())
-    }
-
-    /// Appends an event in BCS, after the version of its transaction.
-    pub fn push_event(&mut self, transaction_version: u64, event: &[u8]) {
-        self.items
-            .extend_from_slice(&transaction_version.to_le_bytes());
-        self.items.extend_from_slice(event);
-        self.count += 1;
-    }
-
-    /// Returns `head`, followed by the list.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the list has more items than a BCS list can have.
-    pub fn encode_after(&self, head: Vec<u8>) -> Result<Vec<u8>, bcs::Error> {
-        const COUNT_BYTES_MAX: usize = 5;
-        let mut body = head;
-        body.reserve_exact(COUNT_BYTES_MAX + self.items.len());
-        append_length(&mut body, self.count)?;
-        body.extend_from_slice(&self.items);
-        Ok(body)
-    }
-}
-
 /// The number of items of a list, which serializes as the length that BCS writes before them.
 struct Length(usize);
 
@@ -148,83 +102,98 @@ impl Serialize for Length {
     }
 }
 
-fn append_length(out: &mut Vec<u8>, count: usize) -> Result<(), bcs::Error> {
+/// Writes the length of a list in BCS, which precedes its items.
+///
+/// # Errors
+///
+/// Returns an error if a BCS list cannot have as many items, and the error of `out`.
+pub(crate) fn write_length(out: &mut impl Write, count: usize) -> Result<(), bcs::Error> {
     bcs::serialize_into(out, &Length(count))
 }
 
-fn append_rows(out: &mut Vec<u8>, rows: &StoredTransaction) -> Result<(), bcs::Error> {
+/// Writes a committed transaction in the form of [`OnChainBcs`].
+///
+/// # Errors
+///
+/// Returns an error if the transaction has more events or writes than a BCS list can have, and the
+/// error of `out`.
+pub(crate) fn write_rows(out: &mut impl Write, rows: &StoredTransaction) -> Result<(), bcs::Error> {
     /// Variant of the only version of a [`WriteSet`].
     const WRITE_SET_V0: u8 = 0;
-    let list = |out: &mut Vec<u8>, list: EncodedList<'_>| {
-        append_length(out, list.count)?;
-        out.extend_from_slice(list.bytes);
-        Ok(())
-    };
-    out.extend_from_slice(&rows.version().to_le_bytes());
-    out.extend_from_slice(rows.transaction_and_info());
-    list(out, rows.events())?;
-    out.extend_from_slice(rows.accumulator_root());
-    out.push(WRITE_SET_V0);
-    list(out, rows.writes())
+    out.write_all(&rows.version().to_le_bytes())?;
+    out.write_all(rows.transaction_and_info())?;
+    write_list(out, rows.events())?;
+    out.write_all(rows.accumulator_root())?;
+    out.write_all(&[WRITE_SET_V0])?;
+    write_list(out, rows.writes())
+}
+
+fn write_list(out: &mut impl Write, list: EncodedList<'_>) -> Result<(), bcs::Error> {
+    write_length(out, list.count)?;
+    Ok(out.write_all(list.bytes)?)
 }
 
 /// Variant of a committed transaction in a [`TransactionBcs`].
 const ON_CHAIN: u8 = 0;
 
-/// Returns the BCS bytes of [`TransactionBcs::OnChain`] from a transaction in the write-ahead log.
-pub(crate) fn encode_wal_transaction(version: u64, logged: &WalTransaction<'_>) -> Vec<u8> {
-    let version = version.to_le_bytes();
-    // The capacity is exact, because `Bytes` allocates a separate reference count if there is
-    // unused capacity.
-    let mut body = Vec::with_capacity(size_of_val(&ON_CHAIN) + version.len() + logged.size_bytes());
-    body.push(ON_CHAIN);
-    body.extend_from_slice(&version);
+/// Writes a [`TransactionBcs::OnChain`] from a transaction in the write-ahead log.
+///
+/// # Errors
+///
+/// Returns the error of `out`.
+pub(crate) fn write_wal_transaction(
+    out: &mut impl Write,
+    version: u64,
+    logged: &WalTransaction<'_>,
+) -> Result<(), bcs::Error> {
+    out.write_all(&[ON_CHAIN])?;
+    out.write_all(&version.to_le_bytes())?;
     for part in [
         logged.transaction,
         logged.info_and_events,
         logged.accumulator_root,
         logged.writes,
     ] {
-        body.extend_from_slice(part);
+        out.write_all(part)?;
     }
-    body
+    Ok(())
 }
 
-/// Returns the BCS bytes of [`TransactionBcs::OnChain`] from a stored transaction.
+/// Writes a [`TransactionBcs::OnChain`] from a stored transaction.
 ///
 /// # Errors
 ///
-/// Returns an error if the transaction has more events or writes than a BCS list can have.
-pub(crate) fn encode_stored_transaction(rows: &StoredTransaction) -> Result<Vec<u8>, bcs::Error> {
-    /// Maximum size of a response body beside the rows, in bytes.
-    const OVERHEAD_BYTES_MAX: usize = 32;
-    let mut body = Vec::with_capacity(rows.size_bytes() + OVERHEAD_BYTES_MAX);
-    body.push(ON_CHAIN);
-    append_rows(&mut body, rows)?;
-    Ok(body)
+/// Returns the errors of [`write_rows`].
+pub(crate) fn write_stored_transaction(
+    out: &mut impl Write,
+    rows: &StoredTransaction,
+) -> Result<(), bcs::Error> {
+    out.write_all(&[ON_CHAIN])?;
+    write_rows(out, rows)
 }
 
-/// Returns the BCS bytes of a block, with its transactions if given.
+/// Returns the BCS bytes of a block up to its transactions, of which `transaction_count` follow if
+/// they were requested.
 ///
 /// # Errors
 ///
 /// Returns an error if a BCS list cannot have that many transactions.
 pub(crate) fn encode_block(
     block: &BlockInfo,
-    transactions: Option<&ListBcs>,
+    transaction_count: Option<usize>,
 ) -> Result<Vec<u8>, bcs::Error> {
-    let head = bcs::to_bytes(&BlockHeaderBcs {
+    let mut head = bcs::to_bytes(&BlockHeaderBcs {
         block_height: block.header.height,
         block_hash: block.hash,
         block_timestamp: block.header.timestamp_usecs,
         first_version: block.first_version,
         last_version: block.last_version,
-        has_transactions: transactions.is_some(),
+        has_transactions: transaction_count.is_some(),
     })?;
-    match transactions {
-        Some(transactions) => transactions.encode_after(head),
-        None => Ok(head),
+    if let Some(count) = transaction_count {
+        write_length(&mut head, count)?;
     }
+    Ok(head)
 }
 
 /// A summary of an account's transaction.

@@ -143,6 +143,14 @@ pub(crate) const STATE_VERSION: &[DeclaredError] = &[
 /// Error of listings.
 pub(crate) const LIMIT: &[DeclaredError] = &[error(S::BAD_REQUEST, InvalidInput, "`limit` is 0.")];
 
+/// Error of listings whose items can be large.
+pub(crate) const PAGE: &[DeclaredError] = &[error(
+    S::BAD_REQUEST,
+    InvalidInput,
+    "The page takes more than a quarter of `api.answers_bytes_max`. The message contains the `limit` \
+     that fits.",
+)];
+
 /// Error that listings of an account declare and never respond with.
 pub(crate) const NOTHING_TO_FIND: &[DeclaredError] = &[documented_only(
     S::NOT_FOUND,

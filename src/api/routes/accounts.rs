@@ -6,6 +6,7 @@ use crate::{
         extract::{AtVersion, Parameter, Path},
     },
     error::{ApiError, ErrorCode, ErrorKind},
+    limits::large_responses,
     model::{
         format::Format,
         json::{JsonString, ResourceJson},
@@ -153,23 +154,30 @@ pub(super) async fn resource(
     version: AtVersion,
 ) -> Result<LedgerResponse, ApiError> {
     let (requested_tag, chain) = (tag.clone(), cx.chain().clone());
-    let (ledger_info, bytes) = cx
+    let mut body = cx.body_writer();
+    let (ledger_info, (bytes, body)) = cx
         .read_few(move |snapshot| {
             let version = version.resolve(snapshot)?;
             let found = read_resource(&chain, snapshot, &address, &requested_tag, version)?;
-            Ok(found.ok_or(ErrorKind::ResourceNotFound {
+            let bytes = found.ok_or(ErrorKind::ResourceNotFound {
                 address,
                 tag: Box::new(requested_tag),
                 version,
-            })?)
+            })?;
+            body.lease_values(bytes.len())?;
+            Ok((bytes, body))
         })
         .await?;
-    match cx.format() {
-        Format::Json => {
-            LedgerResponse::json(ledger_info, &ResourceJson::new(cx.chain(), tag, bytes))
-        }
-        Format::Bcs => Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes)),
+    if cx.format() == Format::Bcs {
+        return Ok(body.respond_with(ledger_info, Format::Bcs, vec![bytes]));
     }
+    let size_bytes = bytes.len();
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
+    let chain = cx.chain().clone();
+    large_responses::render(cx.node(), size_bytes, permit, move || {
+        body.json(ledger_info, &ResourceJson::new(&chain, tag, bytes))
+    })
+    .await
 }
 
 /// Describes [`resource`].

@@ -6,13 +6,7 @@ use crate::{
         extract::{AtVersion, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
-    model::{
-        DecimalText, TableTypes,
-        bcs::{ListBcs, encode_block},
-        format::Format,
-        json::BlockJson,
-    },
+    model::{DecimalText, bcs::encode_block, format::Format, json::BlockJson},
     openapi::{
         StatusCode,
         errors::error,
@@ -20,111 +14,16 @@ use crate::{
         parameter::{flag, u64_number},
         schemas::schema,
     },
+    routes::transactions::page::TransactionPage,
 };
-use ledger_store::{Snapshot, StoreError, StoredTransaction};
-use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo};
-use ledger_vm::Chain;
+use ledger_store::{Snapshot, StoreError};
+use ledger_types::{BlockInfo, LedgerInfo};
 use serde_json::{Value, json};
 
 /// Maximum number of transactions of a block in a response, as on the reference node. The response
 /// has the first transactions of a larger block. A client detects this by the version of the last
 /// one.
 const TRANSACTIONS_MAX: usize = 10_000;
-
-/// The parts of a block that the response needs.
-struct LoadedBlock {
-    block: BlockInfo,
-    transactions: Option<Transactions>,
-    /// Size of the rows of the transactions, in bytes.
-    read_bytes: usize,
-    /// Present if the rows are large.
-    permit: Option<LargeResponsePermit>,
-}
-
-/// The transactions of a block, in the form that the format of the response needs.
-enum Transactions {
-    Json {
-        /// The first transactions of the block, ascending by version.
-        all: Vec<ExecutedTransaction>,
-        /// Types of the tables whose items the transactions changed.
-        tables: TableTypes,
-    },
-    Bcs(ListBcs),
-}
-
-impl LoadedBlock {
-    fn new(block: BlockInfo) -> Self {
-        Self {
-            block,
-            transactions: None,
-            read_bytes: 0,
-            permit: None,
-        }
-    }
-
-    /// Reads the block's transactions. Acquires the permit of a large response as soon as they are
-    /// large, like a page of a list.
-    fn read_transactions(
-        &mut self,
-        reader: &Reader,
-        snapshot: &Snapshot,
-    ) -> Result<(), QueryError> {
-        let (first, last) = (self.block.first_version, self.block.last_version);
-        let mut transactions = Transactions::none_of(reader.format);
-        for rows in snapshot.transactions(first..=last)?.take(TRANSACTIONS_MAX) {
-            let rows = rows?;
-            self.read_bytes += rows.size_bytes();
-            transactions.push(&reader.chain, snapshot, &rows)?;
-            if self.permit.is_none() {
-                self.permit = reader.large_responses.acquire_for(self.read_bytes)?;
-            }
-            if self.read_bytes >= VALUE_BYTES_MAX {
-                break;
-            }
-        }
-        self.transactions = Some(transactions);
-        Ok(())
-    }
-}
-
-impl Transactions {
-    fn none_of(format: Format) -> Self {
-        match format {
-            Format::Json => Self::Json {
-                all: Vec::new(),
-                tables: TableTypes::default(),
-            },
-            Format::Bcs => Self::Bcs(ListBcs::default()),
-        }
-    }
-
-    /// Adds the next transaction.
-    fn push(
-        &mut self,
-        chain: &Chain,
-        snapshot: &Snapshot,
-        rows: &StoredTransaction,
-    ) -> Result<(), StoreError> {
-        match self {
-            Self::Json { all, tables } => {
-                let executed = rows.decode()?;
-                tables.load(chain, snapshot, &executed.writes, rows.version())?;
-                all.push(executed);
-            }
-            Self::Bcs(list) => list
-                .push_rows(rows)
-                .map_err(|error| StoreError::Inconsistent(error.to_string()))?,
-        }
-        Ok(())
-    }
-}
-
-/// The context of reads of a block from a snapshot.
-struct Reader {
-    chain: Chain,
-    format: Format,
-    large_responses: LargeResponses,
-}
 
 /// The query parameter that includes the transactions of the block in the response.
 pub(super) enum WithTransactions {}
@@ -206,7 +105,9 @@ pub(super) async fn by_height(
         with_transactions,
     };
     let find = move |snapshot: &Snapshot| at_height(snapshot, height);
-    respond(&cx, with_transactions, cache_key, find).await
+    let page =
+        with_transactions.then(|| TransactionPage::of_block(&cx, ErrorKind::BlockPruned(height)));
+    respond(&cx, page, cache_key, find).await
 }
 
 /// Describes [`by_height`].
@@ -248,7 +149,9 @@ pub(super) async fn by_version(
         with_transactions,
     };
     let find = move |snapshot: &Snapshot| of_version(snapshot, version);
-    respond(&cx, with_transactions, cache_key, find).await
+    let page = with_transactions
+        .then(|| TransactionPage::of_block(&cx, ErrorKind::VersionPruned(version)));
+    respond(&cx, page, cache_key, find).await
 }
 
 /// Describes [`by_version`].
@@ -274,10 +177,11 @@ pub(super) fn describe_by_version() -> Operation {
     ])
 }
 
-/// Responds with the block that `find` returns, from the response cache or from the store.
+/// Responds with the block that `find` returns, from the response cache or from the store. `page` is
+/// that of its transactions, if they are requested.
 async fn respond<F>(
     cx: &RequestContext,
-    with_transactions: bool,
+    page: Option<TransactionPage>,
     cache_key: CacheKey,
     find: F,
 ) -> Result<LedgerResponse, ApiError>
@@ -287,58 +191,71 @@ where
     if let Some(response) = cx.cached(cache_key) {
         return Ok(response);
     }
-    let chain = cx.chain().clone();
-    let reader = Reader {
-        chain: chain.clone(),
-        format: cx.format(),
-        large_responses: cx.state.large_responses.clone(),
-    };
-    let query = move |snapshot: &Snapshot| {
-        let mut found = LoadedBlock::new(find(snapshot)?);
-        if with_transactions {
-            found.read_transactions(&reader, snapshot)?;
+    let (block, response) = match page {
+        Some(page) => respond_with_transactions(cx, page, find).await?,
+        None => {
+            let (ledger_info, block) = cx.read_few(find).await?;
+            let response = respond_without_transactions(cx, ledger_info, &block)?;
+            (block, response)
         }
-        Ok(found)
     };
-    let format = cx.format();
-    let (ledger_info, mut found) = match with_transactions {
-        true => cx.read(query).await?,
-        false => cx.read_few(query).await?,
-    };
-    let permit = found.permit.take();
-    let first_version = found.block.first_version;
-    let response = large_responses::render(cx.node(), permit, move || {
-        render(&chain, format, ledger_info, &found)
-    })
-    .await?;
-    cx.cache(cache_key, first_version, &response);
+    cx.cache(cache_key, block.first_version, &response);
     Ok(response)
 }
 
-fn render(
-    chain: &Chain,
-    format: Format,
+fn respond_without_transactions(
+    cx: &RequestContext,
     ledger_info: LedgerInfo,
-    found: &LoadedBlock,
+    block: &BlockInfo,
 ) -> Result<LedgerResponse, ApiError> {
-    let json = |transactions| {
-        /// Approximate size of a block besides its transactions, in bytes.
-        const FRAME_BYTES: usize = 512;
-        LedgerResponse::json_of_about(
-            ledger_info,
-            &BlockJson::new(chain, &found.block, transactions),
-            FRAME_BYTES + large_responses::json_bytes(found.read_bytes),
-        )
-    };
-    let bcs = |transactions| {
-        LedgerResponse::bcs_bytes(ledger_info, encode_block(&found.block, transactions))
-    };
-    match &found.transactions {
-        Some(Transactions::Json { all, tables }) => json(Some((all, tables))),
-        Some(Transactions::Bcs(list)) => bcs(Some(list)),
-        None if format == Format::Json => json(None),
-        None => bcs(None),
+    match cx.format() {
+        Format::Json => LedgerResponse::json(ledger_info, &BlockJson::new(block)),
+        Format::Bcs => {
+            let body = encode_block(block, None).map_err(|cause| {
+                ErrorKind::internal("writing a block as BCS failed", &cause).at(ledger_info)
+            })?;
+            Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, body.into()))
+        }
     }
+}
+
+/// Responds with the block that `find` returns and its first transactions.
+///
+/// # Errors
+///
+/// Returns the errors of `find` and of [`TransactionPage::make`].
+async fn respond_with_transactions<F>(
+    cx: &RequestContext,
+    page: TransactionPage,
+    find: F,
+) -> Result<(BlockInfo, LedgerResponse), ApiError>
+where
+    F: FnOnce(&Snapshot) -> Result<BlockInfo, QueryError> + Send + 'static,
+{
+    let (ledger_info, (block, first)) = cx
+        .read(move |snapshot| {
+            let block = find(snapshot)?;
+            let versions = block.first_version..=block.last_version;
+            let first = page.begin(snapshot, versions.take(TRANSACTIONS_MAX).collect())?;
+            Ok((block, first))
+        })
+        .await?;
+    let body = TransactionPage::make(cx, ledger_info, first).await?;
+    let response = match cx.format() {
+        Format::Json => {
+            let begin = BlockJson::begin(&block).map_err(|cause| {
+                ErrorKind::internal("writing a block as JSON failed", &cause).at(ledger_info)
+            })?;
+            body.respond_between(ledger_info, &begin, BlockJson::END)
+        }
+        Format::Bcs => {
+            let head = encode_block(&block, Some(body.item_count())).map_err(|cause| {
+                ErrorKind::internal("writing a block as BCS failed", &cause).at(ledger_info)
+            })?;
+            body.respond_between(ledger_info, &head, b"")
+        }
+    };
+    Ok((block, response))
 }
 
 fn at_height(snapshot: &Snapshot, height: u64) -> Result<BlockInfo, QueryError> {

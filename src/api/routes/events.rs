@@ -4,14 +4,16 @@
 
 use crate::{
     context::{
-        CacheKey, LedgerResponse, QueryError, RequestContext,
+        CacheKey, LedgerResponse, PageBody, PartOrder, QueryError, RequestContext,
         extract::{Combine, PageLimit, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses,
+    limits::large_responses::{
+        self, INLINE_CONTENT_BYTES_MAX, LargeResponsePermit, LargeResponses, PART_BYTES_MAX,
+        values_bytes,
+    },
     model::{
         DecimalText,
-        bcs::ListBcs,
         format::Format,
         json::{EventHandleJson, VersionedEventJson},
         read_resource,
@@ -24,7 +26,9 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_store::{Snapshot, StoreError, StreamEvent, StreamEvents};
+use ledger_store::{
+    Snapshot, StoreError, StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRows,
+};
 use ledger_types::{AccountAddress, EventKey, Identifier, LedgerInfo, StructTag};
 use ledger_vm::Chain;
 use serde::Deserialize;
@@ -117,6 +121,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         ))
         .success(success)
         .errors(errors::LIMIT)
+        .errors(errors::PAGE)
         .errors(&[error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
@@ -151,11 +156,11 @@ pub(super) async fn by_creation_number(
     if let Some(response) = cx.cached(cache_key(&cx.newest())) {
         return Ok(response);
     }
-    let format = cx.format();
-    let (ledger_info, events) = cx
-        .read_few(move |snapshot| page.read(snapshot, &stream, format))
+    let list = EventList::new(&cx, &page);
+    let (ledger_info, first) = cx
+        .read_few(move |snapshot| list.begin(snapshot, stream, page.start, page.limit))
         .await?;
-    let response = respond(&cx, ledger_info, events).await?;
+    let response = respond(&cx, ledger_info, first).await?;
     cx.cache(cache_key(&ledger_info), ledger_info.version, &response);
     Ok(response)
 }
@@ -183,11 +188,14 @@ pub(super) async fn by_handle(
     location: HandleLocation,
     page: EventPage,
 ) -> Result<LedgerResponse, ApiError> {
-    let (chain, format) = (cx.chain().clone(), cx.format());
-    let (ledger_info, events) = cx
-        .read_few(move |snapshot| page.read(snapshot, &location.stream(&chain, snapshot)?, format))
+    let list = EventList::new(&cx, &page);
+    let (ledger_info, first) = cx
+        .read_few(move |snapshot| {
+            let stream = location.stream(&list.chain, snapshot)?;
+            list.begin(snapshot, stream, page.start, page.limit)
+        })
         .await?;
-    respond(&cx, ledger_info, events).await
+    respond(&cx, ledger_info, first).await
 }
 
 /// Describes [`by_handle`].
@@ -220,48 +228,193 @@ pub(super) fn describe_by_handle() -> Operation {
     ])
 }
 
+/// Responds with the page that begins with the part `first`.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::InvalidInput`] if the page is too large, and [`ErrorKind::EventPruned`] if
+/// an event is pruned before it is read.
 async fn respond(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
-    found: LoadedEvents,
+    first: ReadPart,
 ) -> Result<LedgerResponse, ApiError> {
-    let size_bytes = found.size_bytes();
-    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
-    let chain = cx.chain().clone();
-    large_responses::render(cx.node(), permit, move || match found {
-        LoadedEvents::Json(events) => {
-            let views = VersionedEventJson::all(&chain, &events);
-            LedgerResponse::json_of_about(
-                ledger_info,
-                &views,
-                large_responses::json_bytes(size_bytes),
-            )
-        }
-        LoadedEvents::Bcs(events) => {
-            LedgerResponse::bcs_bytes(ledger_info, events.encode_after(Vec::new()))
-        }
-    })
-    .await
+    let mut next = first;
+    loop {
+        let permit = next.list.permit.clone();
+        let (stream, rest) = (next.stream, next.rest);
+        let list = large_responses::render(cx.node(), next.read_bytes, permit, move || {
+            next.render().map_err(|error| error.at(ledger_info))
+        })
+        .await?;
+        let Some(rest) = rest else {
+            return list.body.respond(ledger_info);
+        };
+        (_, next) = cx
+            .read(move |snapshot| list.read_part(snapshot, stream, &rest))
+            .await?;
+    }
 }
 
-/// A page of events, in the form that the format of the response needs.
-enum LoadedEvents {
+/// A page of events that is being made.
+struct EventList {
+    chain: Chain,
+    large_responses: LargeResponses,
+    /// Size of the events of all parts, in bytes.
+    read_bytes: usize,
+    /// Present if the events are large.
+    permit: Option<LargeResponsePermit>,
+    body: PageBody,
+}
+
+/// A part of a page of events, in the form that the format of the response needs, with the rest of
+/// the page.
+struct ReadPart {
+    list: EventList,
+    stream: Stream,
+    events: PartEvents,
+    /// Approximate size of the events of the part, in bytes.
+    read_bytes: usize,
+    /// The events that are not read yet, or `None` if all are read.
+    rest: Option<StreamPage>,
+}
+
+enum PartEvents {
     Json(StreamEvents),
-    Bcs(ListBcs),
+    Bcs(StreamRows),
 }
 
-impl LoadedEvents {
-    /// Returns the approximate size of the events, in bytes.
-    fn size_bytes(&self) -> usize {
+impl EventList {
+    /// Creates a page without events.
+    fn new(cx: &RequestContext, page: &EventPage) -> Self {
+        Self {
+            chain: cx.chain().clone(),
+            large_responses: cx.state.large_responses.clone(),
+            read_bytes: 0,
+            permit: None,
+            body: cx.page_body(PartOrder::of_start(page.start)),
+        }
+    }
+
+    /// Reads the first part, which an HTTP worker may read and render itself.
+    fn begin(
+        self,
+        snapshot: &Snapshot,
+        stream: Stream,
+        start: Option<u64>,
+        limit: usize,
+    ) -> Result<ReadPart, QueryError> {
+        let first = StreamPage {
+            bytes_max: INLINE_CONTENT_BYTES_MAX,
+            version_max: snapshot.ledger_info().version,
+            ..StreamPage::new(start, limit)
+        };
+        self.read_part(snapshot, stream, &first)
+    }
+
+    /// Reads the next events, up to the one that reaches the size of a part.
+    fn read_part(
+        mut self,
+        snapshot: &Snapshot,
+        stream: Stream,
+        page: &StreamPage,
+    ) -> Result<ReadPart, QueryError> {
+        let Stream { key, emitted } = stream;
+        if let StreamPosition::Start(start) = page.from {
+            // Earlier releases did not record pruned events by stream, but the event handle counts
+            // them.
+            let first = snapshot.first_event(&key)?.or(emitted);
+            if let Some(end) = first.filter(|first| start < *first) {
+                return Err(ErrorKind::EventPruned { start, end }.into());
+            }
+        }
+        let events = match self.body.format {
+            Format::Json => PartEvents::Json(snapshot.stream_events(&key, page)?),
+            Format::Bcs => PartEvents::Bcs(snapshot.stream_event_rows(&key, page)?),
+        };
+        let (read_bytes, values_bytes) = events.size_bytes();
+        self.body.writer.lease_values(values_bytes)?;
+        self.read_bytes += read_bytes;
+        if self.permit.is_none() {
+            self.permit = self.large_responses.acquire_for(self.read_bytes)?;
+        }
+        let rest = events.next().map(|from| StreamPage {
+            from,
+            limit: page.limit - events.count(),
+            bytes_max: PART_BYTES_MAX,
+            version_max: page.version_max,
+        });
+        Ok(ReadPart {
+            list: self,
+            stream,
+            events,
+            read_bytes,
+            rest,
+        })
+    }
+}
+
+impl PartEvents {
+    fn count(&self) -> usize {
+        match self {
+            Self::Json(found) => found.events.len(),
+            Self::Bcs(found) => found.rows.len(),
+        }
+    }
+
+    /// Returns the rest of the page, if it ended because of its size.
+    fn next(&self) -> Option<StreamPosition> {
+        match self {
+            Self::Json(found) => found.next,
+            Self::Bcs(found) => found.next,
+        }
+    }
+
+    /// Returns the approximate size of the events and the memory of their values, in bytes.
+    fn size_bytes(&self) -> (usize, usize) {
         let size_of = |event: &StreamEvent| EVENT_FIXED_BYTES + event.data.len();
         match self {
-            Self::Json(found) => found.events.iter().map(size_of).sum(),
-            Self::Bcs(events) => events.size_bytes(),
+            Self::Json(found) => {
+                let size_bytes = found.events.iter().map(size_of).sum();
+                (size_bytes, values_bytes(size_bytes))
+            }
+            Self::Bcs(found) => {
+                let size_bytes = found.rows.iter().map(|row| row.event.len()).sum();
+                (size_bytes, size_bytes)
+            }
         }
     }
 }
 
+impl ReadPart {
+    /// Renders the part, drops it, and returns the rest of the page.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`respond`].
+    fn render(self) -> Result<EventList, ErrorKind> {
+        let Self {
+            mut list, events, ..
+        } = self;
+        match &events {
+            PartEvents::Json(events) => {
+                let views = VersionedEventJson::all(&list.chain, events);
+                list.body.push_json(views.into_iter())?;
+            }
+            PartEvents::Bcs(found) => list.body.push_part(found.rows.iter(), |writer, row| {
+                writer.write_bytes(&row.version.to_le_bytes())?;
+                writer.write_bytes(&row.event)
+            })?,
+        }
+        drop(events);
+        list.body.writer.release_values();
+        list.body.check_size()?;
+        Ok(list)
+    }
+}
+
 /// A stream of events.
+#[derive(Clone, Copy)]
 struct Stream {
     key: EventKey,
     /// Number of emitted events, if the event handle was read.
@@ -281,35 +434,6 @@ impl Combine for EventPage {
         Ok(Self {
             start: start.map(|DecimalText(start)| start),
             limit,
-        })
-    }
-}
-
-impl EventPage {
-    fn read(
-        &self,
-        snapshot: &Snapshot,
-        stream: &Stream,
-        format: Format,
-    ) -> Result<LoadedEvents, QueryError> {
-        if let Some(start) = self.start {
-            // Earlier releases did not record pruned events by stream, but the event handle counts
-            // them.
-            let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
-            if let Some(end) = first.filter(|first| start < *first) {
-                return Err(ErrorKind::EventPruned { start, end }.into());
-            }
-        }
-        let (key, start, limit) = (&stream.key, self.start, self.limit);
-        Ok(match format {
-            Format::Json => LoadedEvents::Json(snapshot.stream_events(key, start, limit)?),
-            Format::Bcs => {
-                let mut events = ListBcs::default();
-                for (version, event) in snapshot.stream_event_rows(key, start, limit)? {
-                    events.push_event(version, &event);
-                }
-                LoadedEvents::Bcs(events)
-            }
         })
     }
 }

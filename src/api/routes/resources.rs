@@ -6,11 +6,13 @@ use super::accounts::{
 };
 use crate::{
     context::{
-        LedgerResponse, QueryError, RequestContext,
+        LedgerResponse, PageBody, PartOrder, QueryError, RequestContext,
         extract::{AtVersion, PageLimit, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
+    limits::large_responses::{
+        self, LargeResponsePermit, LargeResponses, PART_BYTES_MAX, VALUE_BYTES_MAX, values_bytes,
+    },
     model::{
         Resource,
         format::Format,
@@ -25,7 +27,8 @@ use crate::{
     },
 };
 use ledger_store::{Snapshot, StateKeyCursor};
-use ledger_types::{AccountAddress, StructTag};
+use ledger_types::{AccountAddress, LedgerInfo, StructTag};
+use ledger_vm::Chain;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
 
@@ -37,6 +40,10 @@ const PAGE_MAX: usize = 9_999;
 /// A page of the maximum length can skip as many empty slots as it has resources. With more empty
 /// slots a page is shorter, and may even be empty and have a cursor.
 const SLOTS_MAX: usize = 2 * PAGE_MAX;
+
+/// Maximum number of slots that are read at a time, so that a reader thread serves other queries
+/// after about 7 milliseconds.
+const PART_SLOTS_MAX: usize = 1_000;
 
 /// Approximate size of a resource besides its value, in bytes.
 const RESOURCE_FIXED_BYTES: usize = 256;
@@ -53,38 +60,44 @@ pub(super) async fn resources(
     PageLimit(limit): Limit,
     version: AtVersion,
 ) -> Result<LedgerResponse, ApiError> {
-    let large_responses = cx.state.large_responses.clone();
-    let (ledger_info, page) = cx
-        .read(move |snapshot| {
-            let page_request = PageRequest {
-                address,
-                version: version.resolve(snapshot)?,
-                start,
-                limit,
-            };
-            page_request.read(snapshot, &large_responses)
-        })
+    let page = ResourcePage {
+        chain: cx.chain().clone(),
+        large_responses: cx.state.large_responses.clone(),
+        address,
+        start,
+        limit,
+        slots_read: 0,
+        read_bytes: 0,
+        permit: None,
+        in_bcs: Vec::new(),
+        body: cx.page_body(PartOrder::Ascending),
+    };
+    let (ledger_info, first) = cx
+        .read(move |snapshot| page.read_part(snapshot, version))
         .await?;
-    let Page {
-        resources,
-        next,
-        permit,
-    } = page;
-    let (chain, format) = (cx.chain().clone(), cx.format());
-    let response = large_responses::render(cx.node(), permit, move || match format {
-        Format::Json => {
-            let views = resources.into_iter();
-            let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
-            LedgerResponse::json(ledger_info, &views.collect::<Vec<_>>())
-        }
-        Format::Bcs => LedgerResponse::bcs(
-            ledger_info,
-            &resources.into_iter().collect::<BTreeMap<_, _>>(),
-        ),
-    });
-    Ok(response
-        .await?
-        .with_cursor(next.map(|cursor| cursor.to_string())))
+    respond(&cx, ledger_info, first).await
+}
+
+/// Responds with the page that begins with the part `first`. All parts are of the same version.
+async fn respond(
+    cx: &RequestContext,
+    ledger_info: LedgerInfo,
+    first: ReadPart,
+) -> Result<LedgerResponse, ApiError> {
+    let mut next = first;
+    loop {
+        let (version, permit) = (next.version, next.page.permit.clone());
+        let rendered = large_responses::render(cx.node(), next.read_bytes, permit, move || {
+            next.render(ledger_info)
+        });
+        let page = match rendered.await? {
+            Rendered::Page(response) => return Ok(response),
+            Rendered::Rest(page) => page,
+        };
+        (_, next) = cx
+            .read(move |snapshot| page.read_part(snapshot, version.into()))
+            .await?;
+    }
 }
 
 /// Describes [`resources`].
@@ -117,28 +130,50 @@ pub(super) fn describe_resources() -> Operation {
     )])
 }
 
-/// A request for a page of resources.
-struct PageRequest {
+/// A page of resources that is being made.
+struct ResourcePage {
+    chain: Chain,
+    large_responses: LargeResponses,
     address: AccountAddress,
-    version: u64,
+    /// The first resource that is not read yet, or `None` for the first one of the account.
     start: Option<Cursor>,
+    /// Number of resources that may follow.
     limit: usize,
-}
-
-/// A page of resources, with the start of the next page. A large page has a permit.
-#[derive(Default)]
-struct Page {
-    resources: Vec<Resource>,
-    next: Option<Cursor>,
+    /// Number of slots of all parts.
+    slots_read: usize,
+    /// Size of the resources of all parts, in bytes.
+    read_bytes: usize,
+    /// Present if the resources are large.
     permit: Option<LargeResponsePermit>,
+    /// The resources of all parts for a response in BCS, which is a map and thus sorted.
+    in_bcs: Vec<Resource>,
+    body: PageBody,
 }
 
-impl PageRequest {
-    fn read(
-        &self,
+/// A part of a page of resources, with the rest of the page.
+struct ReadPart {
+    page: ResourcePage,
+    /// Version of the state that the page shows.
+    version: u64,
+    resources: Vec<Resource>,
+    /// Size of the resources of the part, in bytes.
+    read_bytes: usize,
+    /// Whether the page ends with this part.
+    is_last: bool,
+}
+
+impl ResourcePage {
+    /// Reads the next resources, up to the one that reaches the size of a part or of the page.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::InvalidInput`] if the cursor is not one of this account.
+    fn read_part(
+        mut self,
         snapshot: &Snapshot,
-        large_responses: &LargeResponses,
-    ) -> Result<Page, QueryError> {
+        version: AtVersion,
+    ) -> Result<ReadPart, QueryError> {
+        let version = version.resolve(snapshot)?;
         let mut from = None;
         if let Some(start) = &self.start {
             from = snapshot.state_key_cursor(&self.address, start.slot);
@@ -150,16 +185,16 @@ impl PageRequest {
                 .into());
             }
         }
-        let (mut page, mut read_bytes) = (Page::default(), 0);
-        for (slots_read, slot) in snapshot
-            .state_keys(&self.address, self.version, from)?
-            .enumerate()
-        {
+        let (mut resources, mut read_bytes) = (Vec::new(), 0);
+        let mut next = None;
+        let slots = snapshot.state_keys(&self.address, version, from)?;
+        'slots: for (slots_read, slot) in slots.enumerate() {
             let slot = slot?;
-            if slots_read == SLOTS_MAX {
-                page.next = Some(Cursor::new(slot.cursor, None));
+            if self.slots_read == SLOTS_MAX || slots_read == PART_SLOTS_MAX {
+                next = Some(Cursor::new(slot.cursor, None));
                 break;
             }
+            self.slots_read += 1;
             let Some((key, value)) = slot.key_value else {
                 continue;
             };
@@ -167,18 +202,38 @@ impl PageRequest {
                 if self.is_before_start(slot.cursor, &tag) {
                     continue;
                 }
-                if page.resources.len() == self.limit || read_bytes >= VALUE_BYTES_MAX {
-                    page.next = Some(Cursor::new(slot.cursor, Some(tag)));
-                    return Ok(page);
+                if self.is_complete() || read_bytes >= PART_BYTES_MAX {
+                    next = Some(Cursor::new(slot.cursor, Some(tag)));
+                    break 'slots;
                 }
-                read_bytes += RESOURCE_FIXED_BYTES + value.len();
-                page.resources.push((tag, value));
-                if page.permit.is_none() {
-                    page.permit = large_responses.acquire_for(read_bytes)?;
+                let size_bytes = RESOURCE_FIXED_BYTES + value.len();
+                read_bytes += size_bytes;
+                self.read_bytes += size_bytes;
+                self.limit -= 1;
+                resources.push((tag, value));
+                if self.permit.is_none() {
+                    self.permit = self.large_responses.acquire_for(self.read_bytes)?;
                 }
+                self.body.writer.lease_values(match self.body.format {
+                    Format::Json => values_bytes(size_bytes),
+                    Format::Bcs => size_bytes,
+                })?;
             }
         }
-        Ok(page)
+        let is_last = next.is_none() || self.is_complete();
+        self.start = next;
+        Ok(ReadPart {
+            page: self,
+            version,
+            resources,
+            read_bytes,
+            is_last,
+        })
+    }
+
+    /// Returns whether the page has its maximum length or size.
+    fn is_complete(&self) -> bool {
+        self.limit == 0 || self.read_bytes >= VALUE_BYTES_MAX || self.slots_read == SLOTS_MAX
     }
 
     /// Returns whether a member of the group in which the page starts is part of an earlier page.
@@ -186,6 +241,57 @@ impl PageRequest {
         let start = self.start.as_ref();
         start.is_some_and(|start| start.slot == slot.to_bytes() && start.tag.as_ref() > Some(tag))
     }
+
+    /// Responds with the page, and with the cursor of the next one if resources remain.
+    fn respond(mut self, ledger_info: LedgerInfo) -> Result<LedgerResponse, ApiError> {
+        let response = match self.body.format {
+            Format::Json => self.body.respond(ledger_info),
+            Format::Bcs => {
+                let map: BTreeMap<_, _> = self.in_bcs.drain(..).collect();
+                self.body.writer.bcs(ledger_info, &map)
+            }
+        };
+        let cursor = self.start.map(|cursor| cursor.to_string());
+        Ok(response?.with_cursor(cursor))
+    }
+}
+
+impl ReadPart {
+    /// Renders the part as JSON and drops it, or collects it for BCS.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::AnswersFull`] if the budget of responses has no capacity.
+    fn render(self, ledger_info: LedgerInfo) -> Result<Rendered, ApiError> {
+        let Self {
+            mut page,
+            mut resources,
+            is_last,
+            ..
+        } = self;
+        match page.body.format {
+            Format::Bcs => page.in_bcs.append(&mut resources),
+            Format::Json => {
+                let views = resources.into_iter();
+                let views = views.map(|(tag, value)| ResourceJson::new(&page.chain, tag, value));
+                let rendered = page.body.push_json(views);
+                rendered.map_err(|error| error.at(ledger_info))?;
+                page.body.writer.release_values();
+            }
+        }
+        if is_last || page.body.is_full() {
+            return page.respond(ledger_info).map(Rendered::Page);
+        }
+        Ok(Rendered::Rest(Box::new(page)))
+    }
+}
+
+/// The outcome of rendering a part.
+enum Rendered {
+    /// The complete page.
+    Page(LedgerResponse),
+    /// The page without its further parts.
+    Rest(Box<ResourcePage>),
 }
 
 /// The start of a page: the position of its first slot, and the type of its first resource in the
@@ -243,6 +349,7 @@ impl std::fmt::Display for Cursor {
 mod tests {
     use super::*;
     use ledger_execution::{build_chain, development_genesis, execute_genesis};
+    use ledger_limits::MemoryBudget;
     use ledger_store::{Store, StoreOptions, StoreWriter};
     use ledger_types::{Parameters, StateKey, Vendor, WriteOp, WriteSet};
 
@@ -279,6 +386,27 @@ mod tests {
         (writer, reader.snapshot().unwrap())
     }
 
+    /// Returns the page from `start` before its first part is read.
+    fn page_from(start: Option<Cursor>) -> ResourcePage {
+        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+        ResourcePage {
+            chain: build_chain(&genesis).unwrap(),
+            large_responses: LargeResponses::default(),
+            address: OWNER,
+            start,
+            limit: PAGE_MAX,
+            slots_read: 0,
+            read_bytes: 0,
+            permit: None,
+            in_bcs: Vec::new(),
+            body: PageBody::new(
+                &MemoryBudget::new(1 << 20),
+                Format::Json,
+                PartOrder::Ascending,
+            ),
+        }
+    }
+
     #[test]
     fn ends_a_page_after_the_maximum_number_of_slots() {
         let directory = tempfile::tempdir().unwrap();
@@ -286,18 +414,19 @@ mod tests {
         let (_writer, snapshot) = nearly_empty(directory.path());
         let (mut pages, mut found, mut start) = (0, Vec::new(), None);
         loop {
-            let page_request = PageRequest {
-                address: OWNER,
-                version: 0,
-                start: start.take(),
-                limit: PAGE_MAX,
-            };
-            let page = page_request
-                .read(&snapshot, &LargeResponses::default())
-                .unwrap();
+            let mut page = page_from(start.take());
             pages += 1;
-            found.extend(page.resources);
-            match page.next {
+            loop {
+                let part = page
+                    .read_part(&snapshot, AtVersion::from(0))
+                    .expect("the version is readable");
+                found.extend(part.resources);
+                page = part.page;
+                if part.is_last {
+                    break;
+                }
+            }
+            match page.start {
                 Some(next) => start = Some(next.to_string().parse().unwrap()),
                 None => break,
             }

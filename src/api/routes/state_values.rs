@@ -62,31 +62,34 @@ pub(super) async fn raw(
     let (key, parts) = read_key(&wire)?;
     let version = version?;
     let (chain, format) = (cx.chain().clone(), cx.format());
-    let (ledger_info, (bytes, value_type)) = cx
+    let mut body = cx.body_writer();
+    let (ledger_info, (bytes, value_type, body)) = cx
         .read(move |snapshot| {
             let version = version.resolve(snapshot)?;
             let Some(bytes) = snapshot.state_value(&key, version)? else {
                 let key = hex_text(&wire);
                 return Err(ErrorKind::StateValueNotFound { key, version }.into());
             };
+            body.lease_values(bytes.len())?;
             let value_type = match format {
                 Format::Json => value_type(&chain, snapshot, parts, version)?,
                 Format::Bcs => None,
             };
-            Ok((bytes, value_type))
+            Ok((bytes, value_type, body))
         })
         .await?;
     if format == Format::Bcs {
-        return LedgerResponse::bcs(ledger_info, &StateValue::V0(&bytes));
+        return body.bcs(ledger_info, &StateValue::V0(&bytes));
     }
-    let permit = cx.state.large_responses.acquire_for(bytes.len())?;
+    let size_bytes = bytes.len();
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
-    large_responses::render(cx.node(), permit, move || {
+    large_responses::render(cx.node(), size_bytes, permit, move || {
         let shown = match value_type {
             Some(value_type) => ValueJson::new(&chain, &value_type, bytes),
             None => ValueJson::Hex(bytes),
         };
-        LedgerResponse::json(ledger_info, &shown)
+        body.json(ledger_info, &shown)
     })
     .await
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     context::{
-        LedgerResponse, QueryError, RequestContext,
+        BodyWriter, LedgerResponse, QueryError, RequestContext,
         extract::{AtVersion, JsonBody, Parameter, Path},
     },
     error::{ApiError, ErrorCode, ErrorKind},
@@ -78,18 +78,20 @@ pub(super) async fn raw_item(
     let shown_key = hex_text(&key);
     let item = ItemKey::new(handle, &key, shown_key);
     let (chain, format) = (cx.chain().clone(), cx.format());
-    let (ledger_info, (bytes, types)) = cx
+    let mut body = cx.body_writer();
+    let (ledger_info, (bytes, types, body)) = cx
         .read(move |snapshot| {
             let version = version.resolve(snapshot)?;
             let bytes = item.read(snapshot, version)?;
+            body.lease_values(bytes.len())?;
             let types = match format {
                 Format::Json => read_types(&chain, snapshot, &handle, version)?,
                 Format::Bcs => None,
             };
-            Ok((bytes, types))
+            Ok((bytes, types, body))
         })
         .await?;
-    render(&cx, ledger_info, bytes, move |chain, bytes| {
+    render(&cx, body, ledger_info, bytes, move |chain, bytes| {
         Ok(match types {
             Some(types) => ValueJson::new(chain, &types.value, bytes),
             None => ValueJson::Hex(bytes),
@@ -139,10 +141,15 @@ pub(super) async fn item(
 ) -> Result<LedgerResponse, ApiError> {
     let (item, value_type) = parse_item(handle, &body.read(&cx).await?, cx.chain())?;
     let version = version?;
-    let (ledger_info, bytes) = cx
-        .read(move |snapshot| item.read(snapshot, version.resolve(snapshot)?))
+    let mut body = cx.body_writer();
+    let (ledger_info, (bytes, body)) = cx
+        .read(move |snapshot| {
+            let bytes = item.read(snapshot, version.resolve(snapshot)?)?;
+            body.lease_values(bytes.len())?;
+            Ok((bytes, body))
+        })
         .await?;
-    render(&cx, ledger_info, bytes, move |chain, bytes| {
+    render(&cx, body, ledger_info, bytes, move |chain, bytes| {
         let value = chain
             .registry()
             .json_view(&value_type, bytes)
@@ -199,9 +206,11 @@ fn parse_item(
     ))
 }
 
-/// Responds with the stored bytes of an item in BCS, or with the result of `to_json` in JSON.
+/// Responds with the stored bytes of an item in BCS, or with the result of `to_json` in JSON. `body`
+/// has leased the memory of the bytes.
 async fn render<F>(
     cx: &RequestContext,
+    body: BodyWriter,
     ledger_info: LedgerInfo,
     bytes: Bytes,
     to_json: F,
@@ -210,13 +219,14 @@ where
     F: for<'c> FnOnce(&'c Chain, Bytes) -> Result<ValueJson<'c>, ErrorKind> + Send + 'static,
 {
     if cx.format() == Format::Bcs {
-        return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes));
+        return Ok(body.respond_with(ledger_info, Format::Bcs, vec![bytes]));
     }
-    let permit = cx.state.large_responses.acquire_for(bytes.len())?;
+    let size_bytes = bytes.len();
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
-    large_responses::render(cx.node(), permit, move || {
+    large_responses::render(cx.node(), size_bytes, permit, move || {
         let value = to_json(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
-        LedgerResponse::json(ledger_info, &value)
+        body.json(ledger_info, &value)
     })
     .await
 }

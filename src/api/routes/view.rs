@@ -4,7 +4,7 @@
 use super::transactions::submit::check_argument_count;
 use crate::{
     context::{
-        LedgerResponse, RequestContext,
+        BodyWriter, LedgerResponse, RequestContext,
         extract::{AtVersion, JsonOrBcs, JsonOrBcsBody},
     },
     error::{ApiError, ErrorCode, ErrorKind},
@@ -36,19 +36,22 @@ pub(super) async fn view(
     check_argument_count(&function)?;
     let version = version?;
     let chain = cx.chain().clone();
-    let (ledger_info, viewed) = cx
+    let mut body = cx.body_writer();
+    let (ledger_info, (viewed, size_bytes, body)) = cx
         .read(move |snapshot| {
             let viewed = snapshot.read_state(version.resolve(snapshot)?, |state| {
                 Ok(ledger_execution::view(&chain, state, &function))
             })?;
-            Ok(viewed.map_err(|error| problem(&chain, error))?)
+            let viewed = viewed.map_err(|error| problem(&chain, error))?;
+            let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
+            body.lease_values(size_bytes)?;
+            Ok((viewed, size_bytes, body))
         })
         .await?;
-    let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
     let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let (chain, format) = (cx.chain().clone(), cx.format());
-    large_responses::render(cx.node(), permit, move || {
-        render(&chain, format, ledger_info, &viewed)
+    large_responses::render(cx.node(), size_bytes, permit, move || {
+        render(&chain, format, body, ledger_info, &viewed)
     })
     .await
 }
@@ -121,6 +124,7 @@ impl JsonOrBcs for ViewCall {
 fn render(
     chain: &Chain,
     format: Format,
+    body: BodyWriter,
     ledger_info: LedgerInfo,
     viewed: &ViewOutput,
 ) -> Result<LedgerResponse, ApiError> {
@@ -130,11 +134,11 @@ fn render(
             let shown: Vec<_> = values
                 .map(|(tag, bytes)| ValueJson::new(chain, tag, bytes.clone()))
                 .collect();
-            LedgerResponse::json(ledger_info, &shown)
+            body.json(ledger_info, &shown)
         }
         Format::Bcs => {
             let stored: Vec<&Bytes> = values.map(|(_, bytes)| bytes).collect();
-            LedgerResponse::bcs(ledger_info, &stored)
+            body.bcs(ledger_info, &stored)
         }
     };
     Ok(response?.with_gas_used(viewed.gas_used))

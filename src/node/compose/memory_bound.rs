@@ -6,9 +6,9 @@
 //! | mempool | `mempool.capacity_bytes` twice, encoded and decoded, and 1 KiB for each of `mempool.capacity_transactions` |
 //! | request bodies | `api.bodies_bytes_max` twice, because a growing buffer may be half empty |
 //! | parsing a JSON body | 64 MiB for each HTTP worker |
-//! | responses that wait for their clients | `api.answers_bytes_max` |
+//! | responses that are made or unread, and the values that they show | `api.answers_bytes_max` |
 //! | cached responses | `api.kept_answers_bytes_max` |
-//! | large responses being rendered | 8 of 40 MiB, and 8 compressors of 4 MiB |
+//! | views of large responses being rendered | 8 of 4 MiB, and 8 compressors of 4 MiB |
 //! | connections | 128 KiB for each of `api.max_connections` |
 //! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: path (16 KiB), headers (8 KiB) and task |
 //! | blocks in flight | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, 16 times |
@@ -35,8 +35,9 @@ const WIRE_AND_DECODED: u64 = 2;
 const GROWTH: u64 = 2;
 /// Maximum memory of parsing one JSON body, in bytes.
 const JSON_BODY: u64 = 64 * MIB;
-/// Bytes of eight large responses, each of 8 MiB of data and four times as much text.
-const LARGE_ANSWERS: u64 = 8 * 40 * MIB;
+/// Bytes of eight views of a part of a response, beside the values and the text, which are leased
+/// from `api.answers_bytes_max`.
+const VIEWS: u64 = 8 * 4 * MIB;
 /// Bytes of eight compressors.
 const COMPRESSORS: u64 = 8 * 4 * MIB;
 /// Bytes that a connection reads ahead and buffers for writing.
@@ -72,7 +73,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         (settings.store.cache_bytes, 1),
         (
             1,
-            LARGE_ANSWERS
+            VIEWS
                 + COMPRESSORS
                 + BLOOM_BYTES_MAX
                 + WAL_BYTES_MAX

@@ -82,6 +82,7 @@ impl Snapshot {
     ) -> Result<Vec<TransactionSummary>, StoreError> {
         let page = Page {
             first_number: 0,
+            last_number: u64::MAX,
             versions,
             end,
             limit,

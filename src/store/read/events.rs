@@ -4,7 +4,7 @@
 //! which is decoded once. The rest of a row is the number and the data of the event.
 
 use super::{
-    pager::{Page, SequencePager},
+    pager::{Page, PageEnd, SequencePager},
     snapshot::Snapshot,
 };
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
 };
 use bytes::Bytes;
 use ledger_types::{ContractEvent, EventKey, TypeTag};
+use std::cell::Cell;
 
 /// Events of one stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,6 +28,8 @@ pub struct StreamEvents {
     pub types: Vec<TypeTag>,
     /// The events, ascending.
     pub events: Vec<StreamEvent>,
+    /// The rest of the page, if it ended because of its size.
+    pub next: Option<StreamPosition>,
 }
 
 /// An event of a stream.
@@ -42,6 +45,71 @@ pub struct StreamEvent {
     pub data: Bytes,
 }
 
+/// An event of a stream in BCS.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StreamRow {
+    /// The version of the transaction that emitted the event.
+    pub version: u64,
+    /// The number of the event within the stream.
+    pub sequence_number: u64,
+    /// The [`ContractEvent`], in BCS.
+    pub event: Vec<u8>,
+}
+
+/// Events of one stream in BCS.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StreamRows {
+    /// The events, ascending.
+    pub rows: Vec<StreamRow>,
+    /// The rest of the page, if it ended because of its size.
+    pub next: Option<StreamPosition>,
+}
+
+/// A request for a page of a stream's events, or for a part of one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamPage {
+    /// The end from which events are taken.
+    pub from: StreamPosition,
+    /// Maximum number of events.
+    pub limit: usize,
+    /// Size of the rows at which the page ends, in bytes: the row that reaches it is the last one.
+    pub bytes_max: usize,
+    /// Maximum version of the events.
+    pub version_max: u64,
+}
+
+/// The first event that a page takes, and the direction of the following ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StreamPosition {
+    /// The event with this number or the next one that is not pruned, then later ones.
+    Start(u64),
+    /// The event with this number or the last one before it, then earlier ones.
+    End(u64),
+}
+
+impl StreamPosition {
+    /// Returns the position after an event, or `None` if no event can follow.
+    fn after(self, sequence_number: u64) -> Option<Self> {
+        match self {
+            Self::Start(_) => sequence_number.checked_add(1).map(Self::Start),
+            Self::End(_) => sequence_number.checked_sub(1).map(Self::End),
+        }
+    }
+}
+
+impl StreamPage {
+    /// Creates a request for the page that starts at the number `start`, or for the newest events
+    /// without it, of any size.
+    pub fn new(start: Option<u64>, limit: usize) -> Self {
+        Self {
+            from: start.map_or(StreamPosition::End(u64::MAX), StreamPosition::Start),
+            limit,
+            bytes_max: usize::MAX,
+            version_max: u64::MAX,
+        }
+    }
+}
+
 impl StreamEvents {
     /// Returns the events with the versions of their transactions.
     ///
@@ -49,7 +117,9 @@ impl StreamEvents {
     ///
     /// Panics if a `type_index` is out of bounds, which does not occur in events from a store.
     pub fn into_events(self) -> Vec<(u64, ContractEvent)> {
-        let Self { key, types, events } = self;
+        let Self {
+            key, types, events, ..
+        } = self;
         let with_version = |event: StreamEvent| {
             let contract_event = ContractEvent::V1 {
                 key,
@@ -79,10 +149,11 @@ impl Snapshot {
         start: Option<u64>,
         limit: usize,
     ) -> Result<Vec<(u64, ContractEvent)>, StoreError> {
-        Ok(self.stream_events(key, start, limit)?.into_events())
+        let page = StreamPage::new(start, limit);
+        Ok(self.stream_events(key, &page)?.into_events())
     }
 
-    /// Returns the same events as [`Self::events`], decoded only as far as JSON needs it.
+    /// Returns the events of a page, ascending, decoded only as far as JSON needs it.
     ///
     /// # Errors
     ///
@@ -90,17 +161,20 @@ impl Snapshot {
     pub fn stream_events(
         &self,
         key: &EventKey,
-        start: Option<u64>,
-        limit: usize,
+        page: &StreamPage,
     ) -> Result<StreamEvents, StoreError> {
         let mut decoder = StreamDecoder::new(key)?;
-        let events = self.stream_page(key, start, limit, |row, position| {
-            decoder.decode(row, position)
-        })?;
-        Ok(decoder.finish(events))
+        let (events, next) = self.stream_page(
+            key,
+            page,
+            |row, position| decoder.decode(row, position),
+            |event| event.sequence_number,
+        )?;
+        Ok(decoder.finish(events, next))
     }
 
-    /// Returns the same events as [`Self::events`], in BCS with the versions of their transactions.
+    /// Returns the events of a page, ascending, in BCS with their numbers and the versions of
+    /// their transactions.
     ///
     /// # Errors
     ///
@@ -108,34 +182,63 @@ impl Snapshot {
     pub fn stream_event_rows(
         &self,
         key: &EventKey,
-        start: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
+        page: &StreamPage,
+    ) -> Result<StreamRows, StoreError> {
         let decoder = StreamDecoder::new(key)?;
-        self.stream_page(key, start, limit, |row, (version, _)| {
-            Ok(decoder.is_of_stream(row).then(|| (version, row.to_vec())))
-        })
+        let (rows, next) = self.stream_page(
+            key,
+            page,
+            |row, (version, _)| Ok(decoder.row(row, version)),
+            |row| row.sequence_number,
+        )?;
+        Ok(StreamRows { rows, next })
     }
 
-    /// Returns the results of `read` for the rows of a page. `read` returns `None` for a row of
-    /// another stream.
+    /// Returns the results of `read` for the rows of a page, and the rest of the page if it ended
+    /// because of its size. `read` returns `None` for a row of another stream, and `number_of`
+    /// returns the number of an event.
     fn stream_page<T>(
         &self,
         key: &EventKey,
-        start: Option<u64>,
-        limit: usize,
+        page: &StreamPage,
         mut read: impl FnMut(&[u8], Position) -> Result<Option<T>, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        let page = Page::from_number(start, limit);
-        self.stream_pager(key).page(&page, |entry| {
+        number_of: impl Fn(&T) -> u64,
+    ) -> Result<(Vec<T>, Option<StreamPosition>), StoreError> {
+        let (first_number, last_number, end) = match page.from {
+            StreamPosition::Start(first) => (first, u64::MAX, PageEnd::Oldest),
+            StreamPosition::End(last) => (0, last, PageEnd::Newest),
+        };
+        let entries = Page {
+            first_number,
+            last_number,
+            versions: 0..=page.version_max,
+            end,
+            limit: page.limit,
+        };
+        let read_bytes = Cell::new(0);
+        let read_entry = |entry: &[u8]| {
             let Some(position) = position(Kind::Stream, entry) else {
                 return Ok(None);
             };
             match self.view.tables.events.get(position)? {
-                Some(row) => read(row.value(), position),
+                Some(row) => {
+                    let row = row.value();
+                    read_bytes.set(read_bytes.get() + row.len());
+                    read(row, position)
+                }
                 None => Ok(None),
             }
-        })
+        };
+        let is_full = || read_bytes.get() >= page.bytes_max;
+        let pager = self.stream_pager(key);
+        let found = pager.page_until(&entries, read_entry, |_| is_full())?;
+        let last = match page.from {
+            StreamPosition::Start(_) => found.last(),
+            StreamPosition::End(_) => found.first(),
+        };
+        let next = last.filter(|_| is_full() && found.len() < page.limit);
+        let next = next.and_then(|last| page.from.after(number_of(last)));
+        Ok((found, next))
     }
 
     /// Returns the number of a stream's first event that is not pruned, or if all are, the number
@@ -184,9 +287,14 @@ impl StreamDecoder {
         })
     }
 
-    /// Returns whether a row belongs to the stream.
-    fn is_of_stream(&self, row: &[u8]) -> bool {
-        row.starts_with(&self.prefix)
+    /// Returns a row with its number, or `None` if it belongs to another stream or to none.
+    fn row(&self, row: &[u8], version: u64) -> Option<StreamRow> {
+        let rest = row.strip_prefix(self.prefix.as_slice())?;
+        Some(StreamRow {
+            version,
+            sequence_number: u64::from_le_bytes(*rest.first_chunk()?),
+            event: row.to_vec(),
+        })
     }
 
     /// Decodes the event of a row, or returns `None` if it belongs to another stream or to none.
@@ -238,12 +346,13 @@ impl StreamDecoder {
         })
     }
 
-    /// Adds the types that were decoded to the events of all rows.
-    fn finish(self, events: Vec<StreamEvent>) -> StreamEvents {
+    /// Adds the types that were decoded to the events of all rows, and the rest of the page.
+    fn finish(self, events: Vec<StreamEvent>, next: Option<StreamPosition>) -> StreamEvents {
         StreamEvents {
             key: self.key,
             types: self.types,
             events,
+            next,
         }
     }
 }
@@ -296,7 +405,7 @@ mod tests {
         let type_indices: Vec<_> = events.iter().map(|event| event.type_index).collect();
         assert_eq!(type_indices, [0, 0, 1, 2, 2, 3]);
         let expected: Vec<_> = all.into_iter().map(|event| (7, event)).collect();
-        assert_eq!(decoder.finish(events).into_events(), expected);
+        assert_eq!(decoder.finish(events, None).into_events(), expected);
     }
 
     #[test]
@@ -315,7 +424,7 @@ mod tests {
             let of_other = event(other, 0, "u8", b"x");
             assert_eq!(decode_event(&mut decoder, 0, &of_other), None);
             for skipped in [&of_module, &of_other] {
-                assert!(!decoder.is_of_stream(&encode(skipped).unwrap()));
+                assert_eq!(decoder.row(&encode(skipped).unwrap(), 7), None);
             }
             assert!(
                 has_decoded || decode_event(&mut decoder, 0, &event(KEY, 0, "u8", b"x")).is_some()

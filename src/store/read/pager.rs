@@ -29,6 +29,8 @@ pub enum PageEnd {
 pub(super) struct Page {
     /// Lowest number.
     pub(super) first_number: u64,
+    /// Highest number.
+    pub(super) last_number: u64,
     /// Versions of the entries. No entry has a version outside the window.
     pub(super) versions: RangeInclusive<u64>,
     /// End from which entries are taken if there are more than `limit`.
@@ -43,6 +45,7 @@ impl Page {
     pub(super) fn from_number(start: Option<u64>, limit: usize) -> Self {
         Self {
             first_number: start.unwrap_or_default(),
+            last_number: u64::MAX,
             versions: 0..=u64::MAX,
             end: if start.is_some() {
                 PageEnd::Oldest
@@ -147,7 +150,21 @@ impl<'a> SequencePager<'a> {
     pub(super) fn page<T>(
         &self,
         page: &Page,
+        read: impl FnMut(&[u8]) -> Result<Option<T>, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.page_until(page, read, |_| false)
+    }
+
+    /// Returns the rows as [`Self::page`] does, up to the first row for which `is_last` holds.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::page`].
+    pub(super) fn page_until<T>(
+        &self,
+        page: &Page,
         mut read: impl FnMut(&[u8]) -> Result<Option<T>, StoreError>,
+        mut is_last: impl FnMut(&T) -> bool,
     ) -> Result<Vec<T>, StoreError> {
         let mut rows = Vec::new();
         let info = &self.snapshot.info;
@@ -160,9 +177,10 @@ impl<'a> SequencePager<'a> {
         let (low, high) = if is_ascending {
             let before = self.split(oldest)?.before;
             let first = before.map_or(0, |number| number.saturating_add(1));
-            (first.max(page.first_number), u64::MAX)
+            (first.max(page.first_number), page.last_number)
         } else {
-            (page.first_number, self.last_number(newest)?)
+            let last = self.last_number(newest)?;
+            (page.first_number, last.min(page.last_number))
         };
         let range = EntryRange {
             low: &self.low(low),
@@ -181,11 +199,16 @@ impl<'a> SequencePager<'a> {
                     ControlFlow::Continue(())
                 };
             }
+            let mut is_complete = false;
             match read(entry) {
-                Ok(row) => rows.extend(row),
+                Ok(Some(row)) => {
+                    is_complete = is_last(&row);
+                    rows.push(row);
+                }
+                Ok(None) => {}
                 Err(error) => return ControlFlow::Break(Err(error)),
             }
-            if rows.len() < page.limit {
+            if rows.len() < page.limit && !is_complete {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(Ok(()))

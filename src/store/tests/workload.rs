@@ -1,7 +1,9 @@
 //! A random chain with a naive model of its answers, and the comparison with a snapshot.
 
 use super::kit::{BlockGenerator, TransactionSpec, address, resource_key, state_key, stream};
-use crate::{HashLookup, PageEnd, Snapshot, StoreError, TransactionSummary};
+use crate::{
+    HashLookup, PageEnd, Snapshot, StoreError, StreamPage, StreamPosition, TransactionSummary,
+};
 use fastrand::Rng;
 use ledger_types::{
     ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp,
@@ -405,16 +407,56 @@ impl Workload {
                     events(&page),
                     "from {start}"
                 );
-                let rows = snapshot.stream_event_rows(key, Some(start), limit)?;
+                let request = StreamPage::new(Some(start), limit);
+                let rows = snapshot.stream_event_rows(key, &request)?.rows.into_iter();
+                let rows: Vec<_> = rows.map(|row| (row.version, row.event)).collect();
                 let row = |(version, event): &(u64, ContractEvent)| {
                     (*version, bcs::to_bytes(event).unwrap())
                 };
                 let expected: Vec<_> = events(&page).iter().map(row).collect();
                 assert_eq!(rows, expected, "rows from {start}");
+                assert_eq!(
+                    in_parts(snapshot, key, request)?,
+                    rows,
+                    "from {start} in parts"
+                );
             }
+            let request = StreamPage::new(None, limit);
+            let rows = snapshot.stream_event_rows(key, &request)?.rows.into_iter();
+            let rows: Vec<_> = rows.map(|row| (row.version, row.event)).collect();
+            assert_eq!(
+                in_parts(snapshot, key, request)?,
+                rows,
+                "newest {limit} in parts"
+            );
         }
         Ok(())
     }
+}
+
+/// Returns the events of a page, read one by one, with their versions.
+fn in_parts(
+    snapshot: &Snapshot,
+    key: &EventKey,
+    mut page: StreamPage,
+) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
+    page.bytes_max = 1;
+    let mut all = Vec::new();
+    while page.limit > 0 {
+        let part = snapshot.stream_event_rows(key, &page)?;
+        page.limit -= part.rows.len();
+        assert!(
+            part.rows.len() <= 1,
+            "the row that reaches the size is the last one"
+        );
+        all.extend(part.rows.into_iter().map(|row| (row.version, row.event)));
+        let Some(next) = part.next else { break };
+        page.from = next;
+    }
+    if matches!(page.from, StreamPosition::End(_)) {
+        all.reverse();
+    }
+    Ok(all)
 }
 
 fn version_of(found: &HashLookup) -> u64 {

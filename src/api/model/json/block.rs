@@ -1,10 +1,8 @@
 //! JSON form of a block (docs/reference/rest-contract.md#s2-6).
 
-use super::{CommittedJson, JsonString, TransactionJson};
-use crate::model::TableTypes;
+use super::{JsonString, TransactionJson};
 use ledger_crypto::HashValue;
-use ledger_types::{BlockInfo, ExecutedTransaction};
-use ledger_vm::Chain;
+use ledger_types::BlockInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,37 +22,32 @@ pub(crate) struct BlockJson<'a> {
     transactions: Option<Vec<TransactionJson<'a>>>,
 }
 
-impl<'a> BlockJson<'a> {
-    /// Creates the view of a block.
-    ///
-    /// `transactions` are the first ones of the block, in order, with the types of the tables that
-    /// they changed.
-    pub fn new(
-        chain: &'a Chain,
-        block: &BlockInfo,
-        transactions: Option<(&'a Vec<ExecutedTransaction>, &'a TableTypes)>,
-    ) -> Self {
-        let timestamp_usecs = block.header.timestamp_usecs;
-        let committed = |tables| {
-            move |(index, executed): (usize, &'a ExecutedTransaction)| CommittedJson {
-                version: block.first_version + index as u64,
-                timestamp_usecs,
-                executed,
-                tables,
-            }
-        };
+impl BlockJson<'_> {
+    /// Creates the view of a block without its transactions.
+    pub fn new(block: &BlockInfo) -> Self {
         Self {
             block_height: JsonString(block.header.height),
             block_hash: JsonString(block.hash),
-            block_timestamp: JsonString(timestamp_usecs),
+            block_timestamp: JsonString(block.header.timestamp_usecs),
             first_version: JsonString(block.first_version),
             last_version: JsonString(block.last_version),
-            transactions: transactions.map(|(list, tables)| {
-                TransactionJson::all_committed(
-                    chain,
-                    list.iter().enumerate().map(committed(tables)),
-                )
-            }),
+            transactions: None,
         }
     }
+
+    /// Returns the JSON text of a block up to its first transaction. The text ends with
+    /// [`Self::END`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the block has no JSON form.
+    pub fn begin(block: &BlockInfo) -> Result<Vec<u8>, serde_json::Error> {
+        let mut text = serde_json::to_vec(&Self::new(block))?;
+        text.pop();
+        text.extend_from_slice(br#","transactions":["#);
+        Ok(text)
+    }
+
+    /// End of the JSON text of a block after its last transaction.
+    pub const END: &'static [u8] = b"]}";
 }

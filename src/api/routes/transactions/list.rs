@@ -3,22 +3,14 @@
 //! the last transaction. Unlike on the reference node, a pruned `start` is 410
 //! (docs/interface.md#rule-12).
 
-use super::committed_example;
+use super::{committed_example, page::TransactionPage};
 use crate::{
     context::{
-        LedgerResponse, QueryError, RequestContext, block_of_version,
+        LedgerResponse, PartOrder, RequestContext,
         extract::{PageLimit, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses::{
-        self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX, size_bytes,
-    },
-    model::{
-        DecimalText, TableTypes,
-        bcs::OnChainBcs,
-        format::Format,
-        json::{CommittedJson, TransactionJson},
-    },
+    model::{DecimalText, json::TransactionJson},
     openapi::{
         StatusCode,
         errors::{self, error},
@@ -30,7 +22,7 @@ use crate::{
 };
 use ledger_framework::modules::account::Account;
 use ledger_store::{Snapshot, StoreError};
-use ledger_types::{AccountAddress, BlockInfo, ExecutedTransaction, LedgerInfo, StateKey};
+use ledger_types::{AccountAddress, LedgerInfo, StateKey};
 use ledger_vm::Chain;
 use serde_json::{Value, json};
 
@@ -38,8 +30,8 @@ use serde_json::{Value, json};
 type Limit = PageLimit<25, 100>;
 
 /// Description of [`Limit`].
-const LIMIT: &str = "Maximum number of transactions in the page: 25 by default, values above 100 \
-                     count as 100. A page of large transactions may have fewer.";
+const LIMIT: &str = "Number of transactions in the page: 25 by default, values above 100 count as \
+                     100. A page has fewer only if the list ends.";
 
 /// Version of the first transaction of a page.
 pub(crate) enum StartVersion {}
@@ -99,21 +91,22 @@ pub(crate) async fn transactions(
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let start = start.map(|DecimalText(start)| start);
-    let reader = Reader::for_request(&cx);
-    let (ledger_info, listing) = cx
-        .read(move |snapshot| {
-            let ledger_info = snapshot.ledger_info();
-            let (oldest, newest) = (ledger_info.oldest_version, ledger_info.version);
-            match start {
-                Some(start) => {
-                    check_start(start, ledger_info)?;
-                    reader.read(snapshot, (start..=newest).take(limit))
-                }
-                None => reader.read_descending(snapshot, (oldest..=newest).rev().take(limit)),
+    let page = TransactionPage::new(&cx, PartOrder::of_start(start));
+    page.respond(&cx, move |_, snapshot| {
+        let ledger_info = snapshot.ledger_info();
+        let (oldest, newest) = (ledger_info.oldest_version, ledger_info.version);
+        Ok(match start {
+            Some(start) => {
+                check_start(start, ledger_info)?;
+                (start..=newest).take(limit).collect()
+            }
+            None => {
+                let before = newest.saturating_sub(limit as u64 - 1);
+                (before.max(oldest)..=newest).collect()
             }
         })
-        .await?;
-    listing.respond(&cx, ledger_info).await
+    })
+    .await
 }
 
 /// Describes [`transactions`].
@@ -129,6 +122,7 @@ pub(crate) fn describe_transactions() -> Operation {
     .parameter(Limit::describe(LIMIT))
     .success(with_page(Success::ok("The transactions.")))
     .errors(errors::LIMIT)
+    .errors(errors::PAGE)
     .errors(&[
         error(
             StatusCode::BAD_REQUEST,
@@ -155,25 +149,18 @@ pub(crate) async fn of_account(
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let start = start.map(|DecimalText(start)| start);
-    let reader = Reader::for_request(&cx);
-    let (ledger_info, listing) = cx
-        .read(move |snapshot| {
-            if let Some(start) = start {
-                let end = first_readable_sequence_number(&reader.chain, snapshot, &address)?;
-                if start < end {
-                    return Err(ErrorKind::AccountTransactionPruned { start, end }.into());
-                }
+    let page = TransactionPage::new(&cx, PartOrder::of_start(start));
+    page.respond(&cx, move |chain, snapshot| {
+        if let Some(start) = start {
+            let end = first_readable_sequence_number(chain, snapshot, &address)?;
+            if start < end {
+                return Err(ErrorKind::AccountTransactionPruned { start, end }.into());
             }
-            let versions = snapshot
-                .account_transactions(&address, start, limit)?
-                .into_iter();
-            match start {
-                Some(_) => reader.read(snapshot, versions),
-                None => reader.read_descending(snapshot, versions.rev()),
-            }
-        })
-        .await?;
-    listing.respond(&cx, ledger_info).await
+        }
+        let versions = snapshot.account_transactions(&address, start, limit)?;
+        Ok(versions.into())
+    })
+    .await
 }
 
 /// Describes [`of_account`].
@@ -192,6 +179,7 @@ pub(crate) fn describe_of_account() -> Operation {
     .parameter(Limit::describe(LIMIT))
     .success(with_page(Success::ok("The transactions.")))
     .errors(errors::LIMIT)
+    .errors(errors::PAGE)
     .errors(errors::NOTHING_TO_FIND)
     .errors(&[error(
         StatusCode::GONE,
@@ -237,143 +225,4 @@ fn first_readable_sequence_number(
     let account: Account = bcs::from_bytes(&bytes)
         .map_err(|cause| StoreError::Inconsistent(format!("the account {address}: {cause}")))?;
     Ok(account.sequence_number)
-}
-
-/// Transactions, with the data that their JSON needs.
-struct Listing {
-    transactions: Vec<Listed>,
-    /// Types of the tables whose items the transactions changed, for a response in JSON.
-    tables: TableTypes,
-    /// Approximate size of the transactions, in bytes.
-    read_bytes: usize,
-    /// Present if the transactions are large.
-    permit: Option<LargeResponsePermit>,
-}
-
-/// A transaction with the time of its block, in microseconds since the Unix epoch.
-struct Listed {
-    version: u64,
-    executed: ExecutedTransaction,
-    timestamp_usecs: u64,
-}
-
-impl Listing {
-    async fn respond(
-        self,
-        cx: &RequestContext,
-        ledger_info: LedgerInfo,
-    ) -> Result<LedgerResponse, ApiError> {
-        let Self {
-            transactions,
-            tables,
-            read_bytes,
-            permit,
-        } = self;
-        let (chain, format) = (cx.chain().clone(), cx.format());
-        large_responses::render(cx.node(), permit, move || match format {
-            Format::Json => {
-                let committed = transactions.iter().map(|listed| CommittedJson {
-                    version: listed.version,
-                    timestamp_usecs: listed.timestamp_usecs,
-                    executed: &listed.executed,
-                    tables: &tables,
-                });
-                let views = TransactionJson::all_committed(&chain, committed);
-                LedgerResponse::json_of_about(
-                    ledger_info,
-                    &views,
-                    large_responses::json_bytes(read_bytes),
-                )
-            }
-            Format::Bcs => {
-                let views = transactions
-                    .iter()
-                    .map(|listed| OnChainBcs::new(listed.version, &listed.executed));
-                LedgerResponse::bcs(ledger_info, &views.collect::<Vec<_>>())
-            }
-        })
-        .await
-    }
-}
-
-/// The context of reads of a list from a snapshot.
-struct Reader {
-    chain: Chain,
-    format: Format,
-    large_responses: LargeResponses,
-}
-
-impl Reader {
-    fn for_request(cx: &RequestContext) -> Self {
-        Self {
-            chain: cx.chain().clone(),
-            format: cx.format(),
-            large_responses: cx.state.large_responses.clone(),
-        }
-    }
-
-    /// Reads the transactions of `versions`, which must be readable. Stops after the transaction
-    /// that reaches [`VALUE_BYTES_MAX`], as if the limit were lower. The next page starts after the
-    /// last transaction of this one.
-    fn read(
-        &self,
-        snapshot: &Snapshot,
-        versions: impl Iterator<Item = u64>,
-    ) -> Result<Listing, QueryError> {
-        let mut listing = Listing {
-            transactions: Vec::new(),
-            tables: TableTypes::default(),
-            read_bytes: 0,
-            permit: None,
-        };
-        // Cached, because adjacent transactions are mostly in one block.
-        let mut last_block: Option<BlockInfo> = None;
-        for version in versions {
-            let missing = || {
-                StoreError::Inconsistent(format!("the transaction of version {version} is missing"))
-            };
-            let executed = snapshot
-                .transaction(version)?
-                .ok_or_else(missing)?
-                .decode()?;
-            let block = match last_block.take() {
-                Some(block) if (block.first_version..=block.last_version).contains(&version) => {
-                    block
-                }
-                _ => block_of_version(snapshot, version)?,
-            };
-            let block = last_block.insert(block);
-            if self.format == Format::Json {
-                let writes = &executed.writes;
-                listing
-                    .tables
-                    .load(&self.chain, snapshot, writes, version)?;
-            }
-            listing.read_bytes += size_bytes(&executed);
-            listing.transactions.push(Listed {
-                version,
-                executed,
-                timestamp_usecs: block.header.timestamp_usecs,
-            });
-            if listing.permit.is_none() {
-                listing.permit = self.large_responses.acquire_for(listing.read_bytes)?;
-            }
-            if listing.read_bytes >= VALUE_BYTES_MAX {
-                break;
-            }
-        }
-        Ok(listing)
-    }
-
-    /// Reads like [`Self::read`], but in descending order of version, so that a shorter page still
-    /// ends with the newest transaction. The page is ascending.
-    fn read_descending(
-        &self,
-        snapshot: &Snapshot,
-        descending: impl Iterator<Item = u64>,
-    ) -> Result<Listing, QueryError> {
-        let mut listing = self.read(snapshot, descending)?;
-        listing.transactions.reverse();
-        Ok(listing)
-    }
 }

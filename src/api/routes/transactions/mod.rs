@@ -4,6 +4,7 @@ pub(super) mod auxiliary_info;
 pub(super) mod batch;
 pub(super) mod encode;
 pub(super) mod list;
+pub(super) mod page;
 pub(super) mod read;
 pub(super) mod simulate;
 pub(super) mod submit;

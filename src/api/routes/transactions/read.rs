@@ -3,14 +3,14 @@
 use super::committed_example;
 use crate::{
     context::{
-        CacheKey, LedgerResponse, QueryError, RequestContext,
+        BodyWriter, CacheKey, LedgerResponse, QueryError, RequestContext,
         extract::{Parameter, Path},
     },
     error::{ApiError, ErrorCode, ErrorKind, TransactionName},
-    limits::large_responses::{self, size_bytes},
+    limits::large_responses::{self, size_bytes, values_bytes},
     model::{
         DecimalText, TableTypes,
-        bcs::{OnChainBcs, TransactionBcs, encode_stored_transaction, encode_wal_transaction},
+        bcs::{OnChainBcs, TransactionBcs, write_stored_transaction, write_wal_transaction},
         format::Format,
         json::{CommittedJson, TransactionJson},
     },
@@ -171,10 +171,15 @@ pub(crate) async fn by_version(
     }
     let chain = cx.chain().clone();
     let format = cx.format();
-    let (ledger_info, found) = cx
-        .read_few(move |snapshot| at_version(&chain, format, snapshot, version))
+    let mut body = cx.body_writer();
+    let (ledger_info, (found, body)) = cx
+        .read_few(move |snapshot| {
+            let found = at_version(&chain, format, snapshot, version)?;
+            body.lease_values(values_bytes(found.size_bytes()))?;
+            Ok((found, body))
+        })
         .await?;
-    let response = respond(&cx, ledger_info, found).await?;
+    let response = respond(&cx, body, ledger_info, found).await?;
     cx.cache(cache_key, version, &response);
     Ok(response)
 }
@@ -255,6 +260,10 @@ async fn render_status(
             || TransactionBcs::Pending(pending.transaction()),
         ),
         TransactionStatus::Committed(committed) => {
+            let mut body = cx.body_writer();
+            // Before the types of tables are read, because that may wait.
+            body.lease_values(values_bytes(size_in_bcs(&committed)))
+                .map_err(|error| error.at(ledger_info))?;
             let found = match cx.format() {
                 Format::Bcs => LoadedTransaction::Bcs(committed),
                 Format::Json => {
@@ -267,7 +276,7 @@ async fn render_status(
                     ))
                 }
             };
-            respond(cx, ledger_info, found).await
+            respond(cx, body, ledger_info, found).await
         }
         TransactionStatus::Pruned { version } => {
             Err(ErrorKind::VersionPruned(version).at(ledger_info))
@@ -314,37 +323,43 @@ struct TransactionWithTables {
     tables: TableTypes,
 }
 
+impl LoadedTransaction {
+    /// Returns the approximate size of the content, in bytes.
+    fn size_bytes(&self) -> usize {
+        match self {
+            Self::Json(loaded) => size_bytes(&loaded.transaction),
+            Self::Bcs(committed) => size_in_bcs(committed),
+        }
+    }
+}
+
+/// Returns the size of a transaction in BCS, in bytes, or that of its decoded form if it is only in
+/// memory.
+fn size_in_bcs(committed: &CommittedTransaction) -> usize {
+    match (committed.wal_transaction(), committed.stored()) {
+        (Some(logged), _) => logged.size_bytes(),
+        (None, Some(rows)) => rows.size_bytes(),
+        (None, None) => committed
+            .content()
+            .map_or(0, |content| size_bytes(&content)),
+    }
+}
+
+/// Renders a transaction. `body` has leased the memory of its values.
 async fn respond(
     cx: &RequestContext,
+    body: BodyWriter,
     ledger_info: LedgerInfo,
     found: LoadedTransaction,
 ) -> Result<LedgerResponse, ApiError> {
-    match found {
-        LoadedTransaction::Json(loaded) => {
-            let size_bytes = size_bytes(&loaded.transaction);
-            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
-            let chain = cx.chain().clone();
-            large_responses::render(cx.node(), permit, move || {
-                loaded.respond(&chain, ledger_info, size_bytes)
-            })
-            .await
-        }
-        LoadedTransaction::Bcs(committed) => {
-            let size_bytes = match (committed.wal_transaction(), committed.stored()) {
-                (Some(logged), _) => logged.size_bytes(),
-                (None, Some(rows)) => rows.size_bytes(),
-                (None, None) => {
-                    let transaction = committed.content().map_err(NodeError::from)?;
-                    size_bytes(&transaction)
-                }
-            };
-            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
-            large_responses::render(cx.node(), permit, move || {
-                respond_in_bcs(ledger_info, &committed, size_bytes)
-            })
-            .await
-        }
-    }
+    let size_bytes = found.size_bytes();
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
+    let chain = cx.chain().clone();
+    large_responses::render(cx.node(), size_bytes, permit, move || match found {
+        LoadedTransaction::Json(loaded) => loaded.respond(&chain, body, ledger_info),
+        LoadedTransaction::Bcs(committed) => respond_in_bcs(body, ledger_info, &committed),
+    })
+    .await
 }
 
 impl TransactionWithTables {
@@ -364,8 +379,8 @@ impl TransactionWithTables {
     fn respond(
         &self,
         chain: &Chain,
+        body: BodyWriter,
         ledger_info: LedgerInfo,
-        size_bytes: usize,
     ) -> Result<LedgerResponse, ApiError> {
         let view = CommittedJson {
             version: self.version,
@@ -373,24 +388,25 @@ impl TransactionWithTables {
             executed: &self.transaction,
             tables: &self.tables,
         };
-        let view = TransactionJson::committed(chain, view);
-        LedgerResponse::json_of_about(ledger_info, &view, large_responses::json_bytes(size_bytes))
+        body.json(ledger_info, &TransactionJson::committed(chain, view))
     }
 }
 
 fn respond_in_bcs(
+    body: BodyWriter,
     ledger_info: LedgerInfo,
     committed: &CommittedTransaction,
-    size_bytes: usize,
 ) -> Result<LedgerResponse, ApiError> {
+    let version = committed.version;
     if let Some(logged) = committed.wal_transaction() {
-        let body = encode_wal_transaction(committed.version, &logged);
-        return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, body.into()));
+        return body.bcs_with(ledger_info, |out| {
+            write_wal_transaction(out, version, &logged)
+        });
     }
     if let Some(rows) = committed.stored() {
-        return LedgerResponse::bcs_bytes(ledger_info, encode_stored_transaction(rows));
+        return body.bcs_with(ledger_info, |out| write_stored_transaction(out, rows));
     }
     let transaction = committed.content().map_err(NodeError::from)?;
-    let on_chain = OnChainBcs::new(committed.version, &transaction);
-    LedgerResponse::bcs_of_about(ledger_info, &TransactionBcs::OnChain(on_chain), size_bytes)
+    let on_chain = OnChainBcs::new(version, &transaction);
+    body.bcs(ledger_info, &TransactionBcs::OnChain(on_chain))
 }

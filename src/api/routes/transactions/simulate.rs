@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     context::{
-        LedgerResponse, RequestContext,
+        BodyWriter, LedgerResponse, RequestContext,
         extract::{Combine, Parameter, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind, Switch},
-    limits::large_responses::{self, size_bytes},
+    limits::large_responses::{self, size_bytes, values_bytes},
     model::{
         TableTypes,
         bcs::OnChainBcs,
@@ -85,16 +85,19 @@ pub(crate) async fn simulate(
     reject_valid_signatures(&cx, &signed).await?;
     let signed = estimates.with_gas_price(&cx, signed).await?;
     let (chain, now_usecs) = (cx.chain().clone(), cx.node().now_usecs());
-    let (ledger_info, simulated) = cx
-        .read(move |snapshot| Ok(run(&chain, snapshot, &estimates, now_usecs, signed)?))
+    let mut body = cx.body_writer();
+    let (ledger_info, (simulated, size_bytes, body)) = cx
+        .read(move |snapshot| {
+            let simulated = run(&chain, snapshot, &estimates, now_usecs, signed)?;
+            let size_bytes = size_bytes(&simulated.executed);
+            body.lease_values(values_bytes(size_bytes))?;
+            Ok((simulated, size_bytes, body))
+        })
         .await?;
-    let permit = cx
-        .state
-        .large_responses
-        .acquire_for(size_bytes(&simulated.executed))?;
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let (chain, format) = (cx.chain().clone(), cx.format());
-    large_responses::render(cx.node(), permit, move || {
-        render(&chain, format, ledger_info, &simulated)
+    large_responses::render(cx.node(), size_bytes, permit, move || {
+        render(&chain, format, body, ledger_info, &simulated)
     })
     .await
 }
@@ -271,6 +274,7 @@ fn max_gas_amount(
 fn render(
     chain: &Chain,
     format: Format,
+    body: BodyWriter,
     ledger_info: LedgerInfo,
     simulated: &Simulated,
 ) -> Result<LedgerResponse, ApiError> {
@@ -284,12 +288,10 @@ fn render(
                 executed,
                 tables,
             };
-            LedgerResponse::json(ledger_info, &[TransactionJson::committed(chain, view)])
+            body.json(ledger_info, &[TransactionJson::committed(chain, view)])
         }
         // BCS encodes a slice with its length, as it does a vector. An array has no length prefix.
-        Format::Bcs => {
-            LedgerResponse::bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed)))
-        }
+        Format::Bcs => body.bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed))),
     };
     Ok(response?.with_gas_used(executed.info.v0().gas_used))
 }

@@ -49,7 +49,8 @@ async fn finds_a_block_by_every_version_in_it() {
     api.stop().await;
 }
 
-/// Compares BCS responses, which copy stored rows, with a listing, which decodes and encodes them.
+/// Compares BCS responses, which copy stored rows, with those of recent transactions, which the log
+/// encoded.
 #[actix_web::test]
 async fn returns_stored_rows_in_bcs_as_if_encoded_again() {
     let mut api = three_blocks().await;

@@ -209,9 +209,9 @@ async fn returns_consistent_pages_during_commits() {
     api.stop().await;
 }
 
-/// Ends a page with the transaction that brings it to 8 MiB.
+/// Includes a genesis of 8 MiB, because a page is shorter than its limit only at the end of the list.
 #[actix_web::test]
-async fn ends_a_page_at_8_mib() {
+async fn returns_a_page_with_a_large_genesis_whole() {
     let item = |key: u8| {
         let table = AccountAddress::from_low_u64(0x7ab1e);
         (
@@ -225,23 +225,19 @@ async fn ends_a_page_at_8_mib() {
     })
     .await;
     api.commit(&Transfer::new(0, 0)).await;
-    let types = |transactions: Vec<Value>| -> Vec<Value> {
-        transactions
+    for path in ["/v1/transactions?start=0", "/v1/transactions"] {
+        let page = array(&api.client.get(path).await);
+        let types: Vec<_> = page
             .iter()
-            .map(|transaction| transaction["type"].clone())
-            .collect()
-    };
-    let first = types(array(&api.client.get("/v1/transactions?start=0").await));
-    assert_eq!(first, ["genesis_transaction"], "the rest is left out");
-    let rest = [
-        "block_metadata_transaction",
-        "user_transaction",
-        "block_epilogue_transaction",
-    ];
-    let next = types(array(&api.client.get("/v1/transactions?start=1").await));
-    assert_eq!(next, rest);
-    let newest = types(array(&api.client.get("/v1/transactions").await));
-    assert_eq!(newest[..1], ["genesis_transaction"], "read last");
-    assert_eq!(newest[1..], rest);
+            .map(|transaction| &transaction["type"])
+            .collect();
+        let expected = [
+            "genesis_transaction",
+            "block_metadata_transaction",
+            "user_transaction",
+            "block_epilogue_transaction",
+        ];
+        assert_eq!(types, expected, "{path}");
+    }
     api.stop().await;
 }

@@ -14,6 +14,7 @@ mod graphql;
 mod groups;
 mod hygiene;
 mod kit;
+mod large_pages;
 mod limits;
 mod listings;
 mod memory;

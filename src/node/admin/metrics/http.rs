@@ -7,6 +7,7 @@ use ledger_http::{ConnectionStatus, ListenerRegistry};
 /// Appends the metrics of HTTP.
 pub fn collect(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
     routes(api, families);
+    answers(api, families);
     kept_answers(&api.cache.status(), families);
     connections(&listeners.status(), families);
 }
@@ -39,6 +40,14 @@ fn routes(api: &ApiState, families: &mut Families) {
         ];
         took.histogram_sample(&labels, Unit::Time, &route.took);
     }
+}
+
+fn answers(api: &ApiState, families: &mut Families) {
+    let mut bytes = families.gauge((
+        "ledger_http_answers_bytes",
+        "Memory of the responses that are made or unread (api.answers_bytes_max).",
+    ));
+    bytes.sample(&[], api.answers_bytes() as f64);
 }
 
 fn kept_answers(kept: &ResponseCacheStatus, families: &mut Families) {

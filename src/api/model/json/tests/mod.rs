@@ -283,7 +283,7 @@ fn omits_the_transactions_of_a_block_unless_given() {
     let fixture = Fixture::new();
     let executed = fixture.block(7);
     let info = BlockInfo::from(&executed);
-    let bare = serde_json::to_value(BlockJson::new(&fixture.chain, &info, None)).unwrap();
+    let bare = serde_json::to_value(BlockJson::new(&info)).unwrap();
     let expected = json!({
         "block_height": "1",
         "block_hash": executed.tip.block_hash.to_string(),
@@ -292,6 +292,11 @@ fn omits_the_transactions_of_a_block_unless_given() {
         "last_version": "3",
     });
     assert_eq!(bare, expected);
+    let text = [&BlockJson::begin(&info).unwrap(), BlockJson::END].concat();
+    let mut without_any = serde_json::from_slice::<Value>(&text).unwrap();
+    let transactions = without_any.as_object_mut().unwrap().remove("transactions");
+    assert_eq!(transactions, Some(json!([])));
+    assert_eq!(without_any, expected);
 }
 
 #[test]

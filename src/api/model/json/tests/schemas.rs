@@ -108,7 +108,7 @@ fn matches_a_block_exactly() {
     let fixture = Fixture::new();
     let executed = fixture.block(7);
     let info = BlockInfo::from(&executed);
-    let bare = serde_json::to_value(BlockJson::new(&fixture.chain, &info, None)).unwrap();
+    let bare = serde_json::to_value(BlockJson::new(&info)).unwrap();
     assert_exact("Block", &bare, &[]);
 }
 

@@ -23,8 +23,8 @@ use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
-    AccountAddress, ExecutedBlock, GenesisAccount, Parameters, SignedTransaction, StateKey, Vendor,
-    WriteOp, WriteSet,
+    AccountAddress, ContractEvent, ExecutedBlock, GenesisAccount, Parameters, SignedTransaction,
+    StateKey, Vendor, WriteOp, WriteSet,
 };
 use ledger_vm::Chain;
 use serde_json::Value;
@@ -56,6 +56,8 @@ pub struct Settings {
     pub more_accounts: u64,
     /// Values of the genesis state beside those of its modules.
     pub more_state: Vec<(StateKey, Bytes)>,
+    /// Events of the genesis beside those of its modules.
+    pub more_events: Vec<ContractEvent>,
     pub node: NodeConfig,
     pub api: ApiConfig,
     pub clock: Clock,
@@ -71,6 +73,7 @@ impl Default for Settings {
             parameters: Parameters::default(),
             more_accounts: 0,
             more_state: Vec::new(),
+            more_events: Vec::new(),
             node: NodeConfig::default(),
             api: ApiConfig {
                 max_body_bytes: BODY_BYTES_MAX,
@@ -122,6 +125,7 @@ impl TestApi {
         let mut store = settings.store.unwrap_or_else(opened);
         let mut block = execute_genesis(&genesis, &chain);
         add_state(&mut block, settings.more_state);
+        block.transactions[0].events.extend(settings.more_events);
         store.initialize(&genesis, &block).unwrap();
         let configs = (settings.node, settings.api, settings.clock);
         Self::serve(chain, store, data_dir, configs).await

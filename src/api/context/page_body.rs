@@ -1,0 +1,188 @@
+//! The body of a page that is made in parts.
+//!
+//! A part is read, rendered and dropped before the next one is read. The memory of a page is its
+//! rendered bytes and the values of one part.
+
+use super::{BodyWriter, LedgerResponse, body::PIECE_BYTES_MAX};
+use crate::{
+    error::{ApiError, ErrorKind},
+    limits::large_responses::body_bytes_max,
+    model::{bcs::write_length, format::Format},
+};
+use bytes::Bytes;
+use ledger_limits::MemoryBudget;
+use ledger_types::LedgerInfo;
+use serde::Serialize;
+
+/// The order in which the parts of a page are made. The items of a part are always ascending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PartOrder {
+    /// From the first item of the page to the last.
+    Ascending,
+    /// From the last item of the page to the first.
+    Descending,
+}
+
+impl PartOrder {
+    /// Returns the order of a page that begins at `start`, or of the page of the newest items.
+    ///
+    /// The newest items are read first, so that the limit that fits counts from the newest.
+    pub fn of_start(start: Option<u64>) -> Self {
+        match start {
+            Some(_) => Self::Ascending,
+            None => Self::Descending,
+        }
+    }
+}
+
+/// The body of a page while its parts are made.
+#[derive(Debug)]
+pub(crate) struct PageBody {
+    pub writer: BodyWriter,
+    pub format: Format,
+    pub order: PartOrder,
+    parts: Vec<Vec<Bytes>>,
+    /// Number of items in all parts.
+    item_count: usize,
+    /// Size of all items, in bytes.
+    size_bytes: usize,
+    /// Size of a page that a further part would exceed, in bytes.
+    bytes_max: usize,
+    /// Number of items up to `bytes_max`, in the order of the parts.
+    fitting_count: usize,
+}
+
+impl PageBody {
+    /// Creates the body of a page, whose memory is leased from `budget`.
+    pub fn new(budget: &MemoryBudget, format: Format, order: PartOrder) -> Self {
+        Self {
+            writer: BodyWriter::new(budget),
+            format,
+            order,
+            parts: Vec::new(),
+            item_count: 0,
+            size_bytes: 0,
+            bytes_max: body_bytes_max(budget.limit_bytes()),
+            fitting_count: 0,
+        }
+    }
+
+    /// Renders the items of the next part, in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of `write`, which writes one item.
+    pub fn push_part<T>(
+        &mut self,
+        items: impl ExactSizeIterator<Item = T>,
+        mut write: impl FnMut(&mut BodyWriter, T) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let mut sizes = Vec::with_capacity(items.len());
+        for (index, item) in items.enumerate() {
+            let before_bytes = self.writer.size_bytes();
+            if index > 0 && self.format == Format::Json {
+                self.writer.write_bytes(b",")?;
+            }
+            write(&mut self.writer, item)?;
+            sizes.push(self.writer.size_bytes() - before_bytes);
+        }
+        if sizes.is_empty() {
+            return Ok(());
+        }
+        if self.order == PartOrder::Descending {
+            sizes.reverse();
+        }
+        for size_bytes in sizes {
+            self.item_count += 1;
+            self.size_bytes += size_bytes;
+            if self.size_bytes <= self.bytes_max {
+                self.fitting_count = self.item_count;
+            }
+        }
+        self.parts.push(self.writer.take_pieces());
+        Ok(())
+    }
+
+    /// Renders the JSON values of the next part.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`BodyWriter::write_json`].
+    pub fn push_json<T: Serialize>(
+        &mut self,
+        items: impl ExactSizeIterator<Item = T>,
+    ) -> Result<(), ErrorKind> {
+        self.push_part(items, |writer, item| writer.write_json(&item))
+    }
+
+    /// Returns whether the items exceed the maximum size of a page.
+    pub fn is_full(&self) -> bool {
+        self.size_bytes > self.bytes_max
+    }
+
+    /// Checks that the items fit into a page. A single item always does.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::InvalidInput`] with the limit that fits.
+    pub fn check_size(&self) -> Result<(), ErrorKind> {
+        if !self.is_full() || self.item_count == 1 {
+            return Ok(());
+        }
+        let Self { bytes_max, .. } = self;
+        let limit = self.fitting_count.max(1);
+        Err(ErrorKind::InvalidInput(format!(
+            "the page takes more than {bytes_max} bytes, which is the limit of the node; use \
+             limit={limit}, which fits"
+        )))
+    }
+
+    /// Returns the number of items.
+    pub fn item_count(&self) -> usize {
+        self.item_count
+    }
+
+    /// Responds with the items as a list.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::Internal`] if a BCS list cannot have as many items.
+    pub fn respond(self, ledger_info: LedgerInfo) -> Result<LedgerResponse, ApiError> {
+        match self.format {
+            Format::Json => Ok(self.respond_between(ledger_info, b"[", b"]")),
+            Format::Bcs => {
+                let mut head = Vec::new();
+                write_length(&mut head, self.item_count).map_err(|cause| {
+                    ErrorKind::internal("writing the length of a list as BCS failed", &cause)
+                        .at(ledger_info)
+                })?;
+                Ok(self.respond_between(ledger_info, &head, b""))
+            }
+        }
+    }
+
+    /// Responds with the items between `head` and `tail`.
+    pub fn respond_between(
+        mut self,
+        ledger_info: LedgerInfo,
+        head: &[u8],
+        tail: &[u8],
+    ) -> LedgerResponse {
+        if self.order == PartOrder::Descending {
+            self.parts.reverse();
+        }
+        let mut pieces = vec![Bytes::copy_from_slice(head)];
+        for part in self.parts {
+            if pieces.len() > 1 && self.format == Format::Json {
+                pieces.push(Bytes::from_static(b","));
+            }
+            pieces.extend(part);
+        }
+        pieces.push(Bytes::copy_from_slice(tail));
+        // A small body is one piece, which needs no list.
+        if pieces.iter().map(Bytes::len).sum::<usize>() <= PIECE_BYTES_MAX {
+            pieces = vec![pieces.concat().into()];
+        }
+        self.writer.respond_with(ledger_info, self.format, pieces)
+    }
+}
