@@ -385,3 +385,91 @@ impl io::Write for BodyWriter {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT_BYTES: usize = 3 * PIECE_BYTES_MAX + 7;
+
+    #[test]
+    fn writes_pieces_and_leases_exactly_their_memory() {
+        let budget = MemoryBudget::new(1 << 20);
+        for size_bytes in [
+            0,
+            1,
+            FIRST_BYTES,
+            PIECE_BYTES_MAX,
+            PIECE_BYTES_MAX + 1,
+            TEXT_BYTES,
+        ] {
+            let mut writer = BodyWriter::new(&budget);
+            let expected: Vec<u8> = (0..size_bytes).map(|index| (index % 251) as u8).collect();
+            for chunk in expected.chunks(1_000) {
+                writer.write_bytes(chunk).unwrap();
+                assert!(
+                    budget.held_bytes() >= writer.size_bytes()
+                        && writer.piece.capacity() <= writer.leased_bytes,
+                    "memory is leased before it is allocated"
+                );
+            }
+            let LeasedPieces { pieces, lease } = writer.into_pieces();
+            assert!(pieces.concat() == expected);
+            assert!(pieces.iter().all(|piece| piece.len() <= PIECE_BYTES_MAX));
+            assert_eq!(
+                (lease.bytes(), budget.held_bytes()),
+                (size_bytes, size_bytes)
+            );
+        }
+        assert_eq!(budget.held_bytes(), 0);
+    }
+
+    #[test]
+    fn rejects_a_value_that_the_budget_cannot_hold() {
+        let budget = MemoryBudget::new(3 * PIECE_BYTES_MAX);
+        let other = budget.lease();
+        assert!(other.try_grow(1));
+        let text = "x".repeat(TEXT_BYTES);
+        let mut writer = BodyWriter::new(&budget);
+        let rejected = [
+            writer.write_json(&text),
+            BodyWriter::new(&budget).write_bytes(text.as_bytes()),
+        ];
+        for rejected in rejected {
+            assert!(
+                matches!(rejected, Err(ErrorKind::AnswersFull { .. })),
+                "{rejected:?}"
+            );
+        }
+        let bcs = BodyWriter::new(&budget).write_bcs_with(|out| bcs::serialize_into(out, &text));
+        assert!(matches!(bcs, Err(ErrorKind::AnswersFull { .. })), "{bcs:?}");
+        drop(writer);
+        assert_eq!(budget.held_bytes(), 1);
+    }
+
+    #[test]
+    fn holds_the_memory_of_values_until_they_are_released() {
+        let budget = MemoryBudget::new(1_000_000);
+        let mut writer = BodyWriter::new(&budget);
+        writer.lease_values(500).unwrap();
+        writer.write_bytes(b"text").unwrap();
+        let held_bytes = budget.held_bytes();
+        writer.release_values();
+        assert_eq!(held_bytes - budget.held_bytes(), 500);
+        assert_eq!(writer.into_pieces().lease.bytes(), 4);
+    }
+
+    #[test]
+    fn yields_the_pieces_of_a_body_in_order() {
+        let pieces = vec![Bytes::from_static(b"ab"), Bytes::from_static(b"c")];
+        let body = ResponseBody::from_pieces(pieces.clone());
+        assert_eq!(
+            (body.size_bytes(), body.to_bytes()),
+            (3, Bytes::from_static(b"abc"))
+        );
+        let response = body.set_on(&mut HttpResponse::Ok());
+        assert_eq!(response.body().size(), BodySize::Sized(3));
+        let found = futures::executor::block_on(pieces_of(response.into_body()));
+        assert_eq!(found, Some(pieces));
+    }
+}

@@ -186,3 +186,108 @@ impl PageBody {
         self.writer.respond_with(ledger_info, self.format, pieces)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEDGER_INFO: LedgerInfo = LedgerInfo {
+        chain_id: 4,
+        epoch: 1,
+        version: 1,
+        oldest_version: 0,
+        block_height: 1,
+        oldest_block_height: 0,
+        timestamp_usecs: 1,
+    };
+
+    /// Returns the page of parts of these lengths. Its items are the numbers from 0.
+    fn page(order: PartOrder, format: Format, lengths: &[u64]) -> PageBody {
+        let mut page = PageBody::new(&MemoryBudget::new(1 << 20), format, order);
+        let mut end = 0;
+        let mut parts = Vec::new();
+        for length in lengths {
+            parts.push(end..end + length);
+            end += length;
+        }
+        if order == PartOrder::Descending {
+            parts.reverse();
+        }
+        for part in parts {
+            let items = part.collect::<Vec<_>>().into_iter();
+            let pushed = match format {
+                Format::Json => page.push_json(items),
+                Format::Bcs => page.push_part(items, |writer, item| {
+                    writer.write_bcs_with(|out| bcs::serialize_into(out, &item))
+                }),
+            };
+            pushed.unwrap();
+        }
+        page
+    }
+
+    #[test]
+    fn composes_parts_in_both_orders_to_the_text_of_the_whole_list() {
+        let some_thousand = [100, 20_000, 1, 0, 3_000];
+        for lengths in [
+            &[][..],
+            &[0],
+            &[1],
+            &[3],
+            &[1, 1],
+            &[2, 3, 4],
+            &some_thousand,
+        ] {
+            let all: Vec<u64> = (0..lengths.iter().sum()).collect();
+            let expected = [
+                serde_json::to_vec(&all).unwrap(),
+                bcs::to_bytes(&all).unwrap(),
+            ];
+            for order in [PartOrder::Ascending, PartOrder::Descending] {
+                for (format, expected) in [Format::Json, Format::Bcs].into_iter().zip(&expected) {
+                    let page = page(order, format, lengths);
+                    assert_eq!(page.item_count(), all.len());
+                    let response = page.respond(LEDGER_INFO).unwrap();
+                    assert!(
+                        response.body().to_bytes() == expected[..],
+                        "{order:?} {format:?} {lengths:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_the_number_of_items_that_fit_from_the_end_that_is_made_first() {
+        // Items above 9,999 have a digit more than those below.
+        for (order, fitting) in [(PartOrder::Ascending, 6), (PartOrder::Descending, 5)] {
+            let mut page = page(order, Format::Json, &[]);
+            page.bytes_max = 30;
+            let parts = [vec![1_000; 4], vec![10_000; 4]];
+            let parts: Vec<_> = match order {
+                PartOrder::Ascending => parts.into_iter().collect(),
+                PartOrder::Descending => parts.into_iter().rev().collect(),
+            };
+            for part in parts {
+                page.push_json(part.into_iter()).unwrap();
+            }
+            assert!(page.is_full());
+            let error = page.check_size().unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("limit={fitting},")),
+                "{order:?}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn admits_a_single_item_of_any_size() {
+        let mut page = page(PartOrder::Ascending, Format::Json, &[]);
+        page.bytes_max = 3;
+        page.push_json([1_000].into_iter()).unwrap();
+        page.check_size().unwrap();
+        page.push_json([1].into_iter()).unwrap();
+        let error = page.check_size().unwrap_err().to_string();
+        assert!(error.contains("limit=1,"), "{error}");
+    }
+}

@@ -35,13 +35,12 @@ const BODIES_MIN: usize = 4;
 /// Maximum memory of decoded values and their views, per byte of their stored form.
 const VALUES_FACTOR: usize = 4;
 
-/// Returns the maximum size of a page, in bytes, of which `limit_bytes` is the memory of all
-/// responses.
+/// Returns the maximum size of a page if all responses have `limit_bytes`, in bytes.
 pub(crate) fn body_bytes_max(limit_bytes: usize) -> usize {
     (limit_bytes / BODIES_MIN).max(SMALL_LEASE_BYTES_MAX)
 }
 
-/// Returns the maximum memory of values whose stored form has `size_bytes`, in bytes.
+/// Returns the maximum memory of values with a stored form of `size_bytes`, in bytes.
 pub(crate) fn values_bytes(size_bytes: usize) -> usize {
     size_bytes.saturating_mul(VALUES_FACTOR)
 }

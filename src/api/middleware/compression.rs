@@ -228,8 +228,8 @@ fn is_eligible(response: &ServiceResponse) -> bool {
         && is_large
 }
 
-/// Returns the compressed body, or `None` if it is no smaller, too many bodies are being compressed,
-/// or the budget of responses has no capacity for it.
+/// Returns the compressed body. Returns `None` if it is no smaller, if too many bodies are being
+/// compressed, or if the budget of responses has no capacity for it.
 async fn try_compress(
     node: &NodeHandle,
     compressors: &Compressors,

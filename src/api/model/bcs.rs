@@ -172,8 +172,8 @@ pub(crate) fn write_stored_transaction(
     write_rows(out, rows)
 }
 
-/// Returns the BCS bytes of a block up to its transactions, of which `transaction_count` follow if
-/// they were requested.
+/// Returns the BCS bytes of a block up to its transactions. If they were requested,
+/// `transaction_count` transactions follow.
 ///
 /// # Errors
 ///

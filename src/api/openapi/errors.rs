@@ -147,8 +147,8 @@ pub(crate) const LIMIT: &[DeclaredError] = &[error(S::BAD_REQUEST, InvalidInput,
 pub(crate) const PAGE: &[DeclaredError] = &[error(
     S::BAD_REQUEST,
     InvalidInput,
-    "The page takes more than a quarter of `api.answers_bytes_max`. The message contains the `limit` \
-     that fits.",
+    "The page takes more than a quarter of `api.answers_bytes_max`. The message contains the \
+     `limit` that fits.",
 )];
 
 /// Error that listings of an account declare and never respond with.

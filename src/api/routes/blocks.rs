@@ -177,8 +177,8 @@ pub(super) fn describe_by_version() -> Operation {
     ])
 }
 
-/// Responds with the block that `find` returns, from the response cache or from the store. `page` is
-/// that of its transactions, if they are requested.
+/// Responds with the block that `find` returns, from the response cache or from the store. `page`
+/// is that of its transactions, if they are requested.
 async fn respond<F>(
     cx: &RequestContext,
     page: Option<TransactionPage>,

@@ -206,8 +206,8 @@ fn parse_item(
     ))
 }
 
-/// Responds with the stored bytes of an item in BCS, or with the result of `to_json` in JSON. `body`
-/// has leased the memory of the bytes.
+/// Responds with the stored bytes of an item in BCS, or with the result of `to_json` in JSON.
+/// `body` has leased the memory of the bytes.
 async fn render<F>(
     cx: &RequestContext,
     body: BodyWriter,

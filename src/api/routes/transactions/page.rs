@@ -123,7 +123,7 @@ impl TransactionPage {
     ///
     /// Returns [`ErrorKind::InvalidInput`] if the page is too large and may not be short,
     /// [`ErrorKind::VersionPruned`] or the error of [`Self::of_block`] if a transaction is pruned
-    /// before it is read, and [`ErrorKind::AnswersFull`] if the budget of responses has no capacity.
+    /// before it is read, and [`ErrorKind::AnswersFull`] if the budget has no capacity.
     pub async fn make(
         cx: &RequestContext,
         ledger_info: LedgerInfo,
@@ -165,7 +165,7 @@ impl TransactionPage {
             read_bytes += stored.size_bytes();
             self.read_bytes += stored.size_bytes();
             if self.permit.is_none() {
-                self.permit = self.large_responses.acquire_for(read_bytes)?;
+                self.permit = self.large_responses.acquire_for(self.read_bytes)?;
             }
             self.push(&mut part, snapshot, stored, &mut block)?;
         }
@@ -190,14 +190,15 @@ impl TransactionPage {
         &self,
         snapshot: &Snapshot,
     ) -> Result<Box<dyn Iterator<Item = Result<StoredTransaction, StoreError>>>, StoreError> {
-        let versions = self.versions.clone();
-        let (Some(first), Some(last)) = (versions.front(), versions.back()) else {
+        let (Some(first), Some(last)) = (self.versions.front(), self.versions.back()) else {
             return Ok(Box::new(std::iter::empty()));
         };
         let is_ascending = self.body.order == PartOrder::Ascending;
-        if is_ascending && last - first == versions.len() as u64 - 1 {
+        if is_ascending && last - first == self.versions.len() as u64 - 1 {
+            // A scan is cheaper than a search per version.
             return Ok(Box::new(snapshot.transactions(*first..=*last)?));
         }
+        let versions = self.versions.clone().into_iter();
         let snapshot = snapshot.clone();
         let read = move |version| {
             let missing = || {
@@ -206,8 +207,8 @@ impl TransactionPage {
             snapshot.transaction(version)?.ok_or_else(missing)
         };
         Ok(match is_ascending {
-            true => Box::new(versions.into_iter().map(read)),
-            false => Box::new(versions.into_iter().rev().map(read)),
+            true => Box::new(versions.map(read)),
+            false => Box::new(versions.rev().map(read)),
         })
     }
 

@@ -209,7 +209,7 @@ async fn returns_consistent_pages_during_commits() {
     api.stop().await;
 }
 
-/// Includes a genesis of 8 MiB, because a page is shorter than its limit only at the end of the list.
+/// Includes a genesis of 8 MiB, because a page is short only at the end of the list.
 #[actix_web::test]
 async fn returns_a_page_with_a_large_genesis_whole() {
     let item = |key: u8| {
