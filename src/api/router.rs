@@ -22,7 +22,7 @@ use crate::{
     config::ApiConfig,
     context::{ApiState, ROOT, RequestContext},
     error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
-    limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits},
+    limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits, client_address},
     middleware::{
         admission::{self, BodyLease},
         compression,
@@ -274,13 +274,16 @@ impl Router {
         let is_preflight = origin.is_some() && cors::is_preflight(request.head());
         let vary_names = vary::names(depends_on_accept, origin.is_some());
 
-        let trace = RequestTrace::start(request.headers());
+        let peer = request.request().peer_addr().map(|peer| peer.ip());
+        let proxies = &self.state.config.trusted_proxies;
+        let client = peer.map(|peer| client_address(peer, request.headers(), proxies));
+        let trace = RequestTrace::start(request.headers(), client);
         let stages = async {
             if is_preflight {
                 let response = self.cors.preflight(request.head());
                 return request.into_response(response);
             }
-            let permits = match admission::admit(&self.in_flight, request.request()) {
+            let permits = match admission::admit(&self.in_flight, request.request(), client) {
                 Ok(permits) => permits,
                 Err(error) => return request.into_response(error.response()),
             };

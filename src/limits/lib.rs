@@ -7,6 +7,7 @@
 //! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
 //! | `client` | [`ClientKeys`] | classes of client addresses |
 //! | `cost` | [`CostModel`] | estimates of the duration of work, and what it took |
+//! | `proxies` | none: [`TrustedProxies`] decides whose addresses are those of clients | |
 //! | `memory` | [`MemoryBudget`] | bytes, in [`MemoryLease`]s |
 //! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
 //!
@@ -47,6 +48,7 @@ mod file;
 mod keyed;
 mod memory;
 mod permit;
+mod proxies;
 
 pub use client::{ClientKey, ClientKeys};
 pub use cost::{CostModel, CostStatus, Demand, Estimate, WorkKind};
@@ -55,3 +57,4 @@ pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
 pub use permit::{Limit, Permit};
+pub use proxies::{NoNetworks, TrustedProxies};
