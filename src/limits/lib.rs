@@ -3,6 +3,7 @@
 //! | module | limit | holders |
 //! |---|---|---|
 //! | `permit` | [`Limit`] | a number of [`Permit`]s |
+//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s, of which no client can hold all |
 //! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
 //! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
 //! | `client` | [`ClientKeys`] | classes of client addresses |
@@ -41,18 +42,26 @@
 //! assert_eq!(bodies.held_bytes(), 0);
 //! ```
 
+<<<<<<< HEAD
 mod client;
 mod cost;
 mod fair_queue;
+=======
+mod fair_limit;
+>>>>>>> 0e0a4fea (WIP steps 2 and 3)
 mod file;
 mod keyed;
 mod memory;
 mod permit;
 mod proxies;
 
+<<<<<<< HEAD
 pub use client::{ClientKey, ClientKeys};
 pub use cost::{CostModel, CostStatus, Demand, Estimate, WorkKind};
 pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull};
+=======
+pub use fair_limit::{FairLimit, FairPermit};
+>>>>>>> 0e0a4fea (WIP steps 2 and 3)
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};

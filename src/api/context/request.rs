@@ -3,12 +3,12 @@
 use crate::{
     context::{ApiState, CacheKey, LedgerResponse, extract::format::response_format},
     error::{ApiError, ErrorKind},
-    limits::connection,
+    limits::{connection, large_responses::LargeResponsePermit},
     model::format::Format,
 };
 use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, SubmitError};
-use ledger_limits::MemoryLease;
+use ledger_limits::{ClientKey, MemoryLease};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, LedgerInfo};
 use ledger_vm::Chain;
@@ -29,19 +29,46 @@ pub(crate) struct RequestContext {
     pub is_head: bool,
     /// Memory of the body. The lease lasts until all values parsed from the body are dropped.
     pub body_lease: Arc<MemoryLease>,
+    client: ClientKey,
     request: HttpRequest,
 }
 
 impl RequestContext {
-    /// Creates the context of a request.
-    pub fn new(state: Rc<ApiState>, request: HttpRequest, is_head: bool) -> Self {
+    /// Creates the context of a request of `client`.
+    pub fn new(
+        state: Rc<ApiState>,
+        request: HttpRequest,
+        client: ClientKey,
+        is_head: bool,
+    ) -> Self {
         Self {
             format: response_format(request.headers()),
             is_head,
             body_lease: Arc::new(state.bodies.lease()),
             state,
+            client,
             request,
         }
+    }
+
+    /// Returns the class of the client's address.
+    pub fn client(&self) -> ClientKey {
+        self.client
+    }
+
+    /// Acquires a permit to render content of this many bytes; see
+    /// [`LargeResponses::acquire_for`](crate::limits::large_responses::LargeResponses::acquire_for).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit or the client's part of it is
+    /// reached.
+    pub fn acquire_large_response(
+        &self,
+        size_bytes: usize,
+    ) -> Result<Option<LargeResponsePermit>, ErrorKind> {
+        let limit = &self.state.large_responses;
+        limit.acquire_for(self.client, size_bytes)
     }
 
     /// Returns the node.

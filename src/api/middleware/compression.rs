@@ -17,7 +17,10 @@
 //! | 60 transactions | 148,303 | 10 %, 158 µs | 11 %, 648 µs | 20 %, 431 µs |
 
 use super::vary;
-use crate::{context::SharedBody, limits::Compressors};
+use crate::{
+    context::SharedBody,
+    limits::{CompressorPermit, Compressors},
+};
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
     dev::ServiceResponse,
@@ -30,6 +33,7 @@ use actix_web::{
 };
 use bytes::Bytes;
 use ledger_actors::NodeHandle;
+use ledger_limits::ClientKey;
 use std::io::{self, Write as _};
 
 /// Minimum size of a compressed body, in bytes.
@@ -136,12 +140,13 @@ impl Coding {
     }
 }
 
-/// Compresses the response if it is eligible and the client accepts a coding.
+/// Compresses a response to `client` if it is eligible and the client accepts a coding.
 ///
 /// A renderer thread of `node` compresses large bodies.
 pub(crate) async fn compress(
     node: &NodeHandle,
     compressors: &Compressors,
+    client: ClientKey,
     mut response: ServiceResponse,
 ) -> ServiceResponse {
     if !is_eligible(&response) {
@@ -162,7 +167,8 @@ pub(crate) async fn compress(
         Ok(body) => body,
         Err(body) => return ServiceResponse::new(request, response.set_body(body)),
     };
-    let body = match try_compress(node, compressors, coding, body.clone()).await {
+    let permit = compressors.try_acquire(client);
+    let body = match try_compress(node, permit, coding, body.clone()).await {
         Some(smaller) => {
             let name = HeaderValue::from_static(coding.name());
             response
@@ -194,15 +200,14 @@ fn is_eligible(response: &ServiceResponse) -> bool {
         && is_large
 }
 
-/// Returns the compressed body, or `None` if it is no smaller, or too many bodies are being
-/// compressed.
+/// Returns the compressed body, or `None` if it is no smaller, or without a permit.
 async fn try_compress(
     node: &NodeHandle,
-    compressors: &Compressors,
+    permit: Option<CompressorPermit>,
     coding: Coding,
     body: Bytes,
 ) -> Option<Vec<u8>> {
-    let permit = compressors.try_acquire()?;
+    let permit = permit?;
     let is_large = body.len() > INLINE_BYTES_MAX;
     let compress = move || {
         let _permit = permit;

@@ -144,7 +144,7 @@ pub(crate) async fn wait_by_hash(
     let (ledger_info, lookup) = if cx.is_head {
         cx.node().transaction_by_hash(hash).await?
     } else {
-        cx.node().wait_for_commit(hash).await?
+        cx.node().wait_for_commit(hash, cx.client()).await?
     };
     render_status(&cx, ledger_info, hash, lookup).await
 }
@@ -322,7 +322,7 @@ async fn respond(
     match found {
         LoadedTransaction::Json(loaded) => {
             let size_bytes = size_bytes(&loaded.transaction);
-            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
+            let permit = cx.acquire_large_response(size_bytes)?;
             let chain = cx.chain().clone();
             large_responses::render(cx.node(), permit, move || {
                 loaded.respond(&chain, ledger_info, size_bytes)
@@ -338,7 +338,7 @@ async fn respond(
                     size_bytes(&transaction)
                 }
             };
-            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
+            let permit = cx.acquire_large_response(size_bytes)?;
             large_responses::render(cx.node(), permit, move || {
                 respond_in_bcs(ledger_info, &committed, size_bytes)
             })
