@@ -21,6 +21,8 @@ pub struct ApiState {
     pub route_meters: Arc<RouteMeters>,
     /// Cached responses.
     pub cache: ResponseCache,
+    /// Classes of client addresses, with a secret of the process.
+    pub client_keys: ClientKeys,
     pub(crate) node: NodeHandle,
     pub(crate) config: Arc<ApiConfig>,
     /// Memory of the bodies of requests.
@@ -31,8 +33,6 @@ pub struct ApiState {
     pub(crate) media_types: Arc<MediaTypes>,
     pub(crate) document: Arc<RenderedDocument>,
     pub(crate) in_flight: Arc<InFlightLimits>,
-    /// Classes of client addresses, with a secret of the process.
-    pub(crate) client_keys: ClientKeys,
     pub(crate) large_responses: LargeResponses,
     pub(crate) compressors: Compressors,
 }

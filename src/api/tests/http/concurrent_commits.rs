@@ -277,7 +277,7 @@ fn commit_on_another_thread(
 ) {
     let committed = async move {
         let checked = handle
-            .check_signatures(transaction, Lane::Trusted)
+            .check_signatures(transaction, Lane::Trusted, ClientKey::NODE)
             .await
             .unwrap();
         handle.submit(checked).await.unwrap();

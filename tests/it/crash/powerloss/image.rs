@@ -226,7 +226,7 @@ async fn commit_transfer(handle: &NodeHandle) {
     let transaction = account.transfer(handle.chain(), next, account.address, 1);
     let hash = transaction.hash(handle.chain().vendor());
     let checked = handle
-        .check_signatures(transaction, Lane::Trusted)
+        .check_signatures(transaction, Lane::Trusted, ClientKey::NODE)
         .await
         .unwrap();
     handle.submit(checked).await.unwrap();
