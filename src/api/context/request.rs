@@ -3,7 +3,7 @@
 use crate::{
     context::{ApiState, CacheKey, LedgerResponse, extract::format::response_format},
     error::{ApiError, ErrorKind},
-    limits::{connection, large_responses::LargeResponsePermit},
+    limits::connection,
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -54,21 +54,6 @@ impl RequestContext {
     /// Returns the class of the client's address.
     pub fn client(&self) -> ClientKey {
         self.client
-    }
-
-    /// Acquires a permit to render content of this many bytes; see
-    /// [`LargeResponses::acquire_for`](crate::limits::large_responses::LargeResponses::acquire_for).
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit or the client's part of it is
-    /// reached.
-    pub fn acquire_large_response(
-        &self,
-        size_bytes: usize,
-    ) -> Result<Option<LargeResponsePermit>, ErrorKind> {
-        let limit = &self.state.large_responses;
-        limit.acquire_for(self.client, size_bytes)
     }
 
     /// Returns the node.

@@ -6,7 +6,7 @@
 use crate::error::{ApiError, ErrorKind};
 use bytes::Bytes;
 use ledger_actors::NodeHandle;
-use ledger_limits::{ClientKey, FairLimit, FairPermit};
+use ledger_limits::{Limit, Permit};
 use ledger_types::ExecutedTransaction;
 use std::sync::Arc;
 
@@ -26,43 +26,37 @@ pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// may not be.
 const LARGE_BYTES_MIN: usize = 256 * 1024;
 
-/// The limit on large responses that are rendered at a time. A client may hold at most as many
-/// permits as are free. Clones share the limit.
+/// The limit on large responses that are rendered at a time. Clones share the limit.
 #[derive(Clone, Debug)]
-pub(crate) struct LargeResponses(Arc<FairLimit>);
+pub(crate) struct LargeResponses(Arc<Limit>);
 
 impl Default for LargeResponses {
     fn default() -> Self {
-        Self(Arc::new(FairLimit::new(AT_ONCE_MAX, 1)))
+        Self(Arc::new(Limit::new(AT_ONCE_MAX)))
     }
 }
 
 impl LargeResponses {
-    /// Acquires a permit for a response to `client`.
+    /// Acquires a permit.
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit or the client's part of it is reached.
-    pub fn acquire(&self, client: ClientKey) -> Result<LargeResponsePermit, ErrorKind> {
-        FairPermit::try_acquire(Arc::clone(&self.0), client)
-            .ok_or(ErrorKind::TooManyLargeAnswers(AT_ONCE_MAX))
+    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit is reached.
+    pub fn acquire(&self) -> Result<LargeResponsePermit, ErrorKind> {
+        Permit::try_acquire(Arc::clone(&self.0)).ok_or(ErrorKind::TooManyLargeAnswers(AT_ONCE_MAX))
     }
 
-    /// Acquires a permit to render content of this many bytes for `client`. Returns `None` if the
-    /// content is not large.
+    /// Acquires a permit to render content of this many bytes. Returns `None` if the content is not
+    /// large.
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit or the client's part of it is reached.
-    pub fn acquire_for(
-        &self,
-        client: ClientKey,
-        size_bytes: usize,
-    ) -> Result<Option<LargeResponsePermit>, ErrorKind> {
+    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit is reached.
+    pub fn acquire_for(&self, size_bytes: usize) -> Result<Option<LargeResponsePermit>, ErrorKind> {
         if size_bytes <= LARGE_BYTES_MIN {
             return Ok(None);
         }
-        self.acquire(client).map(Some)
+        self.acquire().map(Some)
     }
 }
 
@@ -89,7 +83,7 @@ pub(crate) async fn render<T: Send + 'static>(
 
 /// The permit of one large response. It moves with the work, which continues if the client
 /// disconnects.
-pub(crate) type LargeResponsePermit = FairPermit<Arc<FairLimit>>;
+pub(crate) type LargeResponsePermit = Permit<Arc<Limit>>;
 
 /// Returns the approximate size of the JSON of content of `size_bytes`, in bytes.
 pub(crate) fn json_bytes(size_bytes: usize) -> usize {
@@ -111,36 +105,19 @@ pub(crate) fn size_bytes(executed: &ExecutedTransaction) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger_limits::ClientKeys;
-    use std::{iter, net::Ipv4Addr};
 
     #[test]
     fn rejects_large_responses_above_the_limit_until_one_is_done() {
-        let keys = ClientKeys::default();
         let responses = LargeResponses::default();
-        let mut permits = Vec::new();
-        // Clients of one class share its part, so some of them get no permit.
-        let mut clients = (0..).map(|number| keys.key_of(Ipv4Addr::from_bits(number).into()));
-        while permits.len() < AT_ONCE_MAX {
-            permits.extend(responses.acquire(clients.next().unwrap()));
-        }
-        let next = clients.next().unwrap();
-        let full = responses.acquire(next);
+        let mut permits: Vec<_> = (0..AT_ONCE_MAX)
+            .map(|_| responses.acquire().unwrap())
+            .collect();
+        let full = responses.acquire();
         assert!(matches!(
             full,
             Err(ErrorKind::TooManyLargeAnswers(AT_ONCE_MAX))
         ));
-        permits.clear();
-        responses.acquire(next).unwrap();
-    }
-
-    #[test]
-    fn leaves_half_of_the_large_responses_to_other_clients() {
-        let responses = LargeResponses::default();
-        let other = ClientKeys::default().key_of(Ipv4Addr::LOCALHOST.into());
-        let acquired = iter::from_fn(|| responses.acquire(ClientKey::NODE).ok());
-        let permits: Vec<_> = acquired.collect();
-        assert_eq!(permits.len(), AT_ONCE_MAX / 2);
-        assert!(responses.acquire(other).is_ok());
+        permits.pop();
+        responses.acquire().unwrap();
     }
 }

@@ -21,7 +21,6 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_limits::ClientKey;
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
 use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo};
 use ledger_vm::Chain;
@@ -77,9 +76,7 @@ impl LoadedBlock {
             self.read_bytes += rows.size_bytes();
             transactions.push(&reader.chain, snapshot, &rows)?;
             if self.permit.is_none() {
-                self.permit = reader
-                    .large_responses
-                    .acquire_for(reader.client, self.read_bytes)?;
+                self.permit = reader.large_responses.acquire_for(self.read_bytes)?;
             }
             if self.read_bytes >= VALUE_BYTES_MAX {
                 break;
@@ -127,7 +124,6 @@ struct Reader {
     chain: Chain,
     format: Format,
     large_responses: LargeResponses,
-    client: ClientKey,
 }
 
 /// The query parameter that includes the transactions of the block in the response.
@@ -296,7 +292,6 @@ where
         chain: chain.clone(),
         format: cx.format(),
         large_responses: cx.state.large_responses.clone(),
-        client: cx.client(),
     };
     let query = move |snapshot: &Snapshot| {
         let mut found = LoadedBlock::new(find(snapshot)?);

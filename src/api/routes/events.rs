@@ -226,7 +226,7 @@ async fn respond(
     found: LoadedEvents,
 ) -> Result<LedgerResponse, ApiError> {
     let size_bytes = found.size_bytes();
-    let permit = cx.acquire_large_response(size_bytes)?;
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || match found {
         LoadedEvents::Json(events) => {

@@ -24,7 +24,6 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_limits::ClientKey;
 use ledger_store::{Snapshot, StateKeyCursor};
 use ledger_types::{AccountAddress, StructTag};
 use serde_json::{Value, json};
@@ -54,7 +53,7 @@ pub(super) async fn resources(
     PageLimit(limit): Limit,
     version: AtVersion,
 ) -> Result<LedgerResponse, ApiError> {
-    let (large_responses, client) = (cx.state.large_responses.clone(), cx.client());
+    let large_responses = cx.state.large_responses.clone();
     let (ledger_info, page) = cx
         .read(move |snapshot| {
             let page_request = PageRequest {
@@ -62,7 +61,6 @@ pub(super) async fn resources(
                 version: version.resolve(snapshot)?,
                 start,
                 limit,
-                client,
             };
             page_request.read(snapshot, &large_responses)
         })
@@ -125,7 +123,6 @@ struct PageRequest {
     version: u64,
     start: Option<Cursor>,
     limit: usize,
-    client: ClientKey,
 }
 
 /// A page of resources, with the start of the next page. A large page has a permit.
@@ -177,7 +174,7 @@ impl PageRequest {
                 read_bytes += RESOURCE_FIXED_BYTES + value.len();
                 page.resources.push((tag, value));
                 if page.permit.is_none() {
-                    page.permit = large_responses.acquire_for(self.client, read_bytes)?;
+                    page.permit = large_responses.acquire_for(read_bytes)?;
                 }
             }
         }

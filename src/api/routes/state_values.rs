@@ -79,7 +79,7 @@ pub(super) async fn raw(
     if format == Format::Bcs {
         return LedgerResponse::bcs(ledger_info, &StateValue::V0(&bytes));
     }
-    let permit = cx.acquire_large_response(bytes.len())?;
+    let permit = cx.state.large_responses.acquire_for(bytes.len())?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || {
         let shown = match value_type {

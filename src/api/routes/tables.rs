@@ -212,7 +212,7 @@ where
     if cx.format() == Format::Bcs {
         return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes));
     }
-    let permit = cx.acquire_large_response(bytes.len())?;
+    let permit = cx.state.large_responses.acquire_for(bytes.len())?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || {
         let value = to_json(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;

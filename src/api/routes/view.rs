@@ -45,7 +45,7 @@ pub(super) async fn view(
         })
         .await?;
     let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
-    let permit = cx.acquire_large_response(size_bytes)?;
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     large_responses::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &viewed)

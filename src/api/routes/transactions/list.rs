@@ -29,7 +29,6 @@ use crate::{
     routes::accounts::Address,
 };
 use ledger_framework::modules::account::Account;
-use ledger_limits::ClientKey;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, BlockInfo, ExecutedTransaction, LedgerInfo, StateKey};
 use ledger_vm::Chain;
@@ -302,7 +301,6 @@ struct Reader {
     chain: Chain,
     format: Format,
     large_responses: LargeResponses,
-    client: ClientKey,
 }
 
 impl Reader {
@@ -311,7 +309,6 @@ impl Reader {
             chain: cx.chain().clone(),
             format: cx.format(),
             large_responses: cx.state.large_responses.clone(),
-            client: cx.client(),
         }
     }
 
@@ -359,9 +356,7 @@ impl Reader {
                 timestamp_usecs: block.header.timestamp_usecs,
             });
             if listing.permit.is_none() {
-                listing.permit = self
-                    .large_responses
-                    .acquire_for(self.client, listing.read_bytes)?;
+                listing.permit = self.large_responses.acquire_for(listing.read_bytes)?;
             }
             if listing.read_bytes >= VALUE_BYTES_MAX {
                 break;

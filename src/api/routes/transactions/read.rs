@@ -322,7 +322,7 @@ async fn respond(
     match found {
         LoadedTransaction::Json(loaded) => {
             let size_bytes = size_bytes(&loaded.transaction);
-            let permit = cx.acquire_large_response(size_bytes)?;
+            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
             let chain = cx.chain().clone();
             large_responses::render(cx.node(), permit, move || {
                 loaded.respond(&chain, ledger_info, size_bytes)
@@ -338,7 +338,7 @@ async fn respond(
                     size_bytes(&transaction)
                 }
             };
-            let permit = cx.acquire_large_response(size_bytes)?;
+            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
             large_responses::render(cx.node(), permit, move || {
                 respond_in_bcs(ledger_info, &committed, size_bytes)
             })

@@ -1,7 +1,6 @@
 //! Limits that a client can reach: requests in flight and large responses.
 
-use crate::kit::{Settings, TestApi, Transfer, unrelated_clients};
-use actix_http::Request;
+use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
     App, HttpMessage as _,
     body::to_bytes,
@@ -14,7 +13,7 @@ use ledger_actors::WaitConfig;
 use ledger_api::{Connection, configure};
 use ledger_types::{AccountAddress, StateKey};
 use serde_json::{Value, json};
-use std::{net::SocketAddr, rc::Rc};
+use std::rc::Rc;
 
 /// Bounds the requests of a connection in addition to its HTTP/2 streams, because a reset request
 /// is no stream any more, but runs until it is dropped.
@@ -132,16 +131,14 @@ const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
 /// Path that the reader threads read, even if HTTP workers do other reads themselves.
 const READ_BY_READERS: &str = "/v1/accounts/0x1/resources?limit=1";
 
-/// Returns the response to `send` while eight blocks hold all large-response permits. Each is
-/// requested by another client, because no client gets all of them.
+/// Returns the response to `send` while eight blocks hold all large-response permits.
 ///
 /// A block holds its permit from its read until its response is written, and nothing polls these
 /// responses again. A block that is read before its first poll ends is also written then, which
 /// releases its permit, and the last block may not be read yet. A request that succeeds is
 /// therefore repeated a few times.
 async fn respond_without_permits<B, F, G>(
-    api: &TestApi,
-    request: impl Fn(Request) -> F,
+    get: impl Fn(&str) -> F,
     send: impl Fn() -> G,
 ) -> ServiceResponse<B>
 where
@@ -149,19 +146,14 @@ where
     G: Future<Output = ServiceResponse<B>>,
 {
     const TRIES: usize = 20;
-    let clients = unrelated_clients(&api.state, 8);
-    let block = |client: &SocketAddr| {
-        let block = TestRequest::get().uri(BLOCK).peer_addr(*client);
-        Box::pin(request(block.to_request()))
-    };
     let mut tries = 1;
     loop {
-        let mut blocks: Vec<_> = clients.iter().map(block).collect();
+        let mut blocks: Vec<_> = (0..8).map(|_| Box::pin(get(BLOCK))).collect();
         for block in &mut blocks {
             // The poll starts the read. Its result is pending or a response that is not needed.
             let _ = poll!(block);
         }
-        request(TestRequest::get().uri(READ_BY_READERS).to_request()).await;
+        get(READ_BY_READERS).await;
         let response = send().await;
         if response.status() != StatusCode::OK || tries == TRIES {
             return response;
@@ -175,14 +167,13 @@ async fn a_block_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let request = |request: Request| call_service(&app, request);
-    let get = |path: &str| request(TestRequest::get().uri(path).to_request());
-    let rejected = respond_without_permits(&api, request, || get(BLOCK)).await;
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
+    let rejected = respond_without_permits(get, || get(BLOCK)).await;
     assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(rejected.headers().get(header::RETRY_AFTER).unwrap(), "1");
     let small = "/v1/blocks/by_height/1?with_transactions=true";
     for path in [small, "/v1/blocks/by_height/0"] {
-        let response = respond_without_permits(&api, request, || get(path)).await;
+        let response = respond_without_permits(get, || get(path)).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
     }
     // An abandoned request still runs to completion, which releases its permit.
@@ -195,14 +186,13 @@ async fn a_transaction_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let request = |request: Request| call_service(&app, request);
-    let get = |path: &str| request(TestRequest::get().uri(path).to_request());
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
     let large = "/v1/transactions/by_version/0";
     for (path, expected) in [
         ("/v1/transactions/by_version/1", StatusCode::OK),
         (large, StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        let response = respond_without_permits(&api, request, || get(path)).await;
+        let response = respond_without_permits(get, || get(path)).await;
         assert_eq!(response.status(), expected, "{path}");
     }
     // An abandoned request still runs to completion, which releases its permit.
@@ -223,8 +213,7 @@ async fn a_page_of_events_needs_a_large_response_permit_only_if_it_is_large() {
         assert_eq!(set["success"], true, "{}", set["vm_status"]);
     }
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let request = |request: Request| call_service(&app, request);
-    let get = |path: &str| request(TestRequest::get().uri(path).to_request());
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
     let stream = format!(
         "/v1/accounts/{}/events/0x1::registry::Registry/set_events",
         made.raw.sender
@@ -234,7 +223,7 @@ async fn a_page_of_events_needs_a_large_response_permit_only_if_it_is_large() {
         (&small, StatusCode::OK),
         (&large, StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        let response = respond_without_permits(&api, request, || get(path)).await;
+        let response = respond_without_permits(get, || get(path)).await;
         assert_eq!(response.status(), expected, "{path}");
     }
     // An abandoned request still runs to completion, which releases its permit.
@@ -255,8 +244,7 @@ async fn a_table_item_needs_a_large_response_permit_only_if_it_is_large() {
     })
     .await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let request = |request: Request| call_service(&app, request);
-    let get = |path: &str| request(TestRequest::get().uri(path).to_request());
+    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
     let send = |route: &str, body: Value, accept: &'static str| {
         let request = TestRequest::post()
             .uri(&format!("/v1/tables/{table}/{route}"))
@@ -271,18 +259,16 @@ async fn a_table_item_needs_a_large_response_permit_only_if_it_is_large() {
         ("item", [typed(0), typed(1)]),
         ("raw_item", [raw(0), raw(1)]),
     ] {
-        let response =
-            respond_without_permits(&api, request, || send(route, small.clone(), JSON)).await;
+        let response = respond_without_permits(get, || send(route, small.clone(), JSON)).await;
         assert_eq!(response.status(), StatusCode::OK, "{route}");
-        let response =
-            respond_without_permits(&api, request, || send(route, large.clone(), JSON)).await;
+        let response = respond_without_permits(get, || send(route, large.clone(), JSON)).await;
         assert_eq!(
             response.status(),
             StatusCode::SERVICE_UNAVAILABLE,
             "{route}"
         );
         let as_stored = || send(route, large.clone(), "application/x-bcs");
-        let response = respond_without_permits(&api, request, as_stored).await;
+        let response = respond_without_permits(get, as_stored).await;
         assert_eq!(response.status(), StatusCode::OK, "{route}");
     }
     // An abandoned request still runs to completion, which releases its permit.
