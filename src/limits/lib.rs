@@ -42,26 +42,20 @@
 //! assert_eq!(bodies.held_bytes(), 0);
 //! ```
 
-<<<<<<< HEAD
 mod client;
 mod cost;
-mod fair_queue;
-=======
 mod fair_limit;
->>>>>>> 0e0a4fea (WIP steps 2 and 3)
+mod fair_queue;
 mod file;
 mod keyed;
 mod memory;
 mod permit;
 mod proxies;
 
-<<<<<<< HEAD
 pub use client::{ClientKey, ClientKeys};
 pub use cost::{CostModel, CostStatus, Demand, Estimate, WorkKind};
-pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull};
-=======
 pub use fair_limit::{FairLimit, FairPermit};
->>>>>>> 0e0a4fea (WIP steps 2 and 3)
+pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
