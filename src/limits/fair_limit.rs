@@ -84,7 +84,6 @@ impl<H: Deref<Target = FairLimit>> Drop for FairPermit<H> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::iter;
 
     fn client(index: usize) -> ClientKey {
         ClientKey(u16::try_from(index).unwrap())

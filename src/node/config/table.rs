@@ -204,8 +204,8 @@ settings! {
         "Maximum work that waits in each of two queues, one for connections whose last \
          transactions were accepted and one for all others; beyond it, submissions get 503. A \
          secp256k1 signature counts as 2 of ed25519, one of a passkey as 6, and four keys of a \
-         multi-key account as 1. Transactions that count up to 8 and larger ones leave each other \
-         a quarter. The default is about half a second of work for one core.";
+         multi-key account as 1. Clients take turns, and the client of an address holds at most as \
+         much as is free. The default is about half a second of work for one core.";
 
     "filter.rules" => node.filter, FilterRules, "",
         "Rules of the submission filter. The first rule that matches a submission allows it or \
@@ -238,9 +238,10 @@ settings! {
         "Maximum time that wait_by_hash waits for a transaction to commit; then the response says \
          that it is pending. The limit of the reference node.";
     "wait.capacity" => node.wait.capacity, Integer(1..=1_000_000), "long polls",
-        "Maximum number of concurrent long polls; beyond it, wait_by_hash responds at once, as \
-         by_hash does. Below api.max_in_flight, so that long polls leave room for other requests; \
-         the node does not check this.";
+        "Maximum number of concurrent long polls; beyond it, wait_by_hash responds as by_hash \
+         does, with a pending transaction after 100 ms. The client of an address may use seven \
+         eighths of it, or less if others wait too. Below api.max_in_flight, so that long polls \
+         leave room for other requests; the node does not check this.";
 
     "sequencer.mode" => sequencer.mode, Choice(&["solo"]), "",
         "Sequencer, which decides the order of transactions: solo is this node alone.";
