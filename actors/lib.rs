@@ -63,6 +63,7 @@
 //! ```
 //! use ledger_actors::{Node, NodeConfig, TransactionStatus};
 //! use ledger_execution::{build_chain, development_genesis, execute_genesis};
+//! use ledger_limits::ClientKey;
 //! use ledger_store::{Store, StoreOptions};
 //! use ledger_test_support::{TestAccount, TransactionBuilder};
 //! use ledger_types::{Parameters, Vendor};
@@ -86,7 +87,7 @@
 //!     .sign_checked(handle.chain(), &accounts[0]);
 //! let hash = transfer.hash();
 //! handle.submit(transfer).await?;
-//! let (_, status) = handle.wait_for_commit(hash).await?;
+//! let (_, status) = handle.wait_for_commit(hash, ClientKey::NODE).await?;
 //! assert!(matches!(status, TransactionStatus::Committed(_)));
 //! assert!(handle.head().ledger_info().block_height > 0);
 //! node.stop().await?;

@@ -32,7 +32,7 @@ use crate::{
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader},
 };
 use arc_swap::ArcSwap;
-use ledger_limits::Limit;
+use ledger_limits::FairLimit;
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
 use std::{
@@ -70,8 +70,8 @@ pub(crate) struct NodeParts {
     pub(crate) mailboxes: Mailboxes,
     pub(crate) inline_reader: InlineReader,
     pub(crate) queues: RequestQueues,
-    /// Limit on concurrent waits.
-    pub(crate) wait_limit: Limit,
+    /// Limit on concurrent waits, which clients share.
+    pub(crate) wait_limit: FairLimit,
     pub(crate) health: HealthReporter,
     /// The files of the store, which may be removed or replaced while the node runs.
     pub(crate) files: StoreFiles,

@@ -22,7 +22,7 @@ pub(crate) mod meters;
 pub(crate) mod renderers;
 pub(crate) mod stalls;
 pub(crate) mod submit;
-mod wait;
+pub(crate) mod wait;
 pub(crate) mod wait_meter;
 
 use crate::{
@@ -52,7 +52,6 @@ use crate::{
 };
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
-use ledger_limits::Limit;
 use ledger_store::{Store, StoreFiles, SyncTimer};
 use ledger_vm::Chain;
 use renderers::{Renderers, RenderersGuard};
@@ -65,6 +64,7 @@ use std::{
     time::Duration,
 };
 use tokio::sync::oneshot;
+use wait::wait_limit;
 
 /// A running node, which owns every thread and arbiter.
 ///
@@ -195,7 +195,7 @@ impl Node {
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
-        let wait_limit = Limit::new(config.wait.capacity);
+        let wait_limit = wait_limit(&config.wait);
         let NodeBuilder {
             reporter,
             host: arbiters,

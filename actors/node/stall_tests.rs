@@ -9,6 +9,7 @@ use crate::{
     },
     testing::wallet::{Wallet, development, funded},
 };
+use ledger_limits::ClientKey;
 use std::{
     ops::ControlFlow,
     sync::{Arc, mpsc},
@@ -212,7 +213,7 @@ async fn names_a_notifier_whose_task_does_not_run() {
     handle.submit(transfer).await.unwrap();
     let wait = {
         let handle = handle.clone();
-        tokio::task::spawn_local(async move { handle.wait_for_commit(hash).await })
+        tokio::task::spawn_local(async move { handle.wait_for_commit(hash, ClientKey::NODE).await })
     };
     while node.handle().meters().waits.waiting == 0 {
         tokio::task::yield_now().await;

@@ -13,6 +13,7 @@ use ledger_execution::{
     AccountSnapshot, NonceSnapshot, ValidationInputs, validate_for_admission,
     validate_multisig_for_admission,
 };
+use ledger_limits::ClientKey;
 use ledger_store::{Query, Snapshot, StoreError};
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, LedgerInfo, ReplayProtector, SignedTransaction,
@@ -67,19 +68,23 @@ impl NodeHandle {
         outcome
     }
 
-    /// Checks the signatures of a transaction, usually in a batch on a `signature-check` thread.
+    /// Checks the signatures of a transaction of `client`, usually in a batch on a
+    /// `signature-check` thread. Clients take turns in each lane.
     ///
     /// # Errors
     ///
     /// Returns [`SubmitError::Invalid`] if a signature or the form of the transaction is invalid,
-    /// and [`SubmitError::Node`] if the lane is full or the node is stopping.
+    /// and [`SubmitError::Node`] if the lane is full, the client holds its part of it, or the node
+    /// is stopping.
     pub async fn check_signatures(
         &self,
         transaction: SignedTransaction,
         lane: Lane,
+        client: ClientKey,
     ) -> Result<CheckedTransaction, SubmitError> {
         let NodeParts { queues, chain, .. } = self.node();
-        queues.signatures.check(chain, transaction, lane).await
+        let checked = queues.signatures.check(chain, transaction, lane, client);
+        checked.await
     }
 
     /// Validates a transaction against the newest state and adds it to the mempool.

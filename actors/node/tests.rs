@@ -23,6 +23,7 @@ use crate::{
 use bytes::Bytes;
 use futures::future::LocalBoxFuture;
 use ledger_crypto::HashValue;
+use ledger_limits::ClientKey;
 use ledger_types::{AccountAddress, CheckedTransaction, LedgerInfo, OrderedBlock};
 use std::{
     collections::BTreeMap,
@@ -199,7 +200,8 @@ async fn look_up_never_misses_a_transaction_committed_meanwhile() {
 #[actix::test]
 async fn wait_returns_a_transaction_committed_meanwhile() {
     for polls in 0..=3 {
-        let status_request: StatusRequest = |handle, hash| Box::pin(handle.wait_for_commit(hash));
+        let status_request: StatusRequest =
+            |handle, hash| Box::pin(handle.wait_for_commit(hash, ClientKey::NODE));
         let lookup = status_with_a_commit_after(status_request, polls).await;
         assert!(
             matches!(lookup, TransactionStatus::Committed(_)),

@@ -17,24 +17,39 @@
 
 use super::{handle::NodeHandle, lookup::recently_committed};
 use crate::{
-    NodeError, TransactionStatus,
+    NodeError, TransactionStatus, WaitConfig,
     protocol::{committer::Subscribe, wait::WaitOutcome},
 };
 use ledger_crypto::HashValue;
-use ledger_limits::Permit;
+use ledger_limits::{ClientKey, FairLimit, FairPermit};
 use ledger_types::LedgerInfo;
 use std::time::Duration;
 use tokio::{
     sync::oneshot,
-    time::{Instant, timeout_at},
+    time::{Instant, sleep, timeout_at},
 };
 
+/// Number of waits that a client may hold for each free one: alone seven eighths of
+/// `wait.capacity`. More would leave the next client few waits, less would make a machine with many
+/// clients of one address need a larger capacity.
+const WAITS_PER_FREE: usize = 7;
+
+/// Time after which a client without a permit gets the status of a pending transaction, in
+/// milliseconds. Without the delay it repeats its request as fast as it gets responses. The delay
+/// takes no permit of a wait, and the committer does not know about it.
+const REFUSED_DELAY_MS: u64 = 100;
+
+/// Creates the limit on concurrent waits of a configuration.
+pub(crate) fn wait_limit(config: &WaitConfig) -> FairLimit {
+    FairLimit::new(config.capacity, WAITS_PER_FREE)
+}
+
 impl NodeHandle {
-    /// Returns the status of a transaction, after waiting while it is pending.
+    /// Returns the status of a transaction to `client`, after waiting while it is pending.
     ///
     /// The wait ends when the transaction is committed or removed from the mempool, or after
-    /// `wait.timeout_ms`. Beyond `wait.capacity` concurrent waits, the status is returned without a
-    /// wait.
+    /// `wait.timeout_ms`. Beyond `wait.capacity` concurrent waits, or the client's part of them,
+    /// the status of a pending transaction is returned after a tenth of a second.
     ///
     /// # Errors
     ///
@@ -45,15 +60,16 @@ impl NodeHandle {
     pub async fn wait_for_commit(
         &self,
         hash: HashValue,
+        client: ClientKey,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
         let node = self.node();
         let meter = &node.mailboxes.meters.waits;
-        let Some(permit) = Permit::try_acquire(&node.wait_limit) else {
+        let Some(permit) = FairPermit::try_acquire(&node.wait_limit, client) else {
             meter.refused.increment();
-            return self.transaction_by_hash(hash).await;
+            return self.status_after_delay(hash).await;
         };
         let deadline = Instant::now() + Duration::from_millis(node.config.wait.timeout_ms);
         let (reply, outcome) = oneshot::channel();
@@ -81,6 +97,20 @@ impl NodeHandle {
                 self.transaction_by_hash(hash).await
             }
         }
+    }
+
+    /// Returns the status of a transaction, after [`REFUSED_DELAY_MS`] if it is pending.
+    async fn status_after_delay(
+        &self,
+        hash: HashValue,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+        let found = self.transaction_by_hash(hash).await?;
+        let (_, TransactionStatus::Pending(_)) = found else {
+            return Ok(found);
+        };
+        let delay_ms = REFUSED_DELAY_MS.min(self.node().config.wait.timeout_ms);
+        sleep(Duration::from_millis(delay_ms)).await;
+        self.transaction_by_hash(hash).await
     }
 
     /// Returns the status after the committer has canceled a wait, because of a fault of the disk

@@ -7,7 +7,7 @@
 //! * Clients that have not yet sent a valid signature use a [`Lane`] of their own. A flood of bad
 //!   signatures therefore costs the other clients only a bounded share of the work
 //!   (`scheduler.rs`).
-//! * The cost of the waiting work bounds each queue (`queues.rs`).
+//! * The cost of the waiting work bounds each queue, in which clients take turns (`queues.rs`).
 //! * The threads run at a lower priority (`signatures.nice`). When all cores are busy, the node
 //!   executes and writes accepted transactions before it accepts more, so the pool does not fill
 //!   with transactions that the node has no time to execute. The threads then run less often and
@@ -28,10 +28,10 @@ use crate::{
     runtime::{fatal::FatalErrorReporter, progress::Watches},
 };
 use crossbeam_channel::Sender;
-use ledger_limits::{Limit, Permit};
+use ledger_limits::{ClientKey, Limit, Permit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_vm::Chain;
-use queues::{Job, LaneQueue, Lanes, QueueSender, Work, lane};
+use queues::{Job, Lanes};
 use std::{
     convert::Infallible,
     io,
@@ -50,7 +50,7 @@ const NAME: &str = "signature check";
 /// Handle to the signature threads.
 #[derive(Debug)]
 pub(crate) struct SignatureChecks {
-    lanes: Lanes<QueueSender>,
+    lanes: Lanes,
     stopped: Arc<AtomicBool>,
     /// Number of checks in progress in both lanes. The number may change after it is read. A
     /// check then runs on the calling thread beside another one, or it goes through a queue
@@ -58,10 +58,10 @@ pub(crate) struct SignatureChecks {
     in_progress: Limit,
 }
 
-/// The receiving side of the lanes, from which [`Self::start_threads`] starts the threads.
+/// The lanes for the threads, which [`Self::start_threads`] starts.
 #[derive(Debug)]
 pub(crate) struct SignatureQueues {
-    work: Work,
+    lanes: Lanes,
     threads: usize,
     nice: u8,
     stopped: Arc<AtomicBool>,
@@ -84,19 +84,15 @@ impl Drop for ShutdownGuard {
 impl SignatureChecks {
     /// Creates both lanes, each with the capacity `queue_capacity`.
     pub(crate) fn new(config: &SignaturesConfig) -> (Self, SignatureQueues) {
-        let (trusted, trusted_work) = lane(config.queue_capacity);
-        let (untrusted, untrusted_work) = lane(config.queue_capacity);
+        let threads = config.threads();
+        let lanes = Lanes::new(config.queue_capacity, threads);
         let stopped = Arc::new(AtomicBool::new(false));
         let queues = SignatureQueues {
-            work: Lanes {
-                trusted: trusted_work,
-                untrusted: untrusted_work,
-            },
-            threads: config.threads(),
+            lanes: lanes.clone(),
+            threads,
             nice: config.nice,
             stopped: Arc::clone(&stopped),
         };
-        let lanes = Lanes { trusted, untrusted };
         let checks = Self {
             lanes,
             stopped,
@@ -105,7 +101,7 @@ impl SignatureChecks {
         (checks, queues)
     }
 
-    /// Verifies the signatures of a transaction.
+    /// Verifies the signatures of a transaction of `client`.
     ///
     /// The calling thread verifies the plain signature of a trusted client if no other check is
     /// in progress. Otherwise the signature threads do.
@@ -113,12 +109,14 @@ impl SignatureChecks {
     /// # Errors
     ///
     /// Returns [`SubmitError::Invalid`] if the transaction is invalid, [`NodeError::Overloaded`]
-    /// if the lane is full, and [`NodeError::Stopping`] if the node is stopping.
+    /// if the lane is full or the client holds its part of it, and [`NodeError::Stopping`] if the
+    /// node is stopping.
     pub(crate) async fn check(
         &self,
         chain: &Chain,
         transaction: SignedTransaction,
         lane: Lane,
+        client: ClientKey,
     ) -> Result<CheckedTransaction, SubmitError> {
         let is_plain = matches!(
             transaction.authenticator,
@@ -138,7 +136,7 @@ impl SignatureChecks {
             counters.count_batch(1, usize::from(verdict.is_err()));
             return Ok(verdict?);
         }
-        self.queue(transaction, lane, permit).await
+        self.queue(transaction, lane, client, permit).await
     }
 
     /// Verifies the signatures of a transaction on the signature threads.
@@ -146,27 +144,18 @@ impl SignatureChecks {
         &self,
         transaction: SignedTransaction,
         lane: Lane,
+        client: ClientKey,
         _permit: Permit<&Limit>,
     ) -> Result<CheckedTransaction, SubmitError> {
         let (verdict, verdict_receiver) = oneshot::channel();
-        let LaneQueue {
-            jobs,
-            capacity,
-            counters,
-        } = self.lanes.of(lane);
-        let Some(permit) = capacity.try_acquire(transaction.authenticator.check_cost()) else {
-            counters.refused.increment();
-            return Err(NodeError::Overloaded { actor: NAME }.into());
-        };
         let job = Job {
+            cost: transaction.authenticator.check_cost(),
             transaction,
-            permit,
             verdict,
         };
-        if jobs.send(Box::new(job)).is_err() {
-            return Err(NodeError::Stopping.into());
+        if self.lanes.try_push(lane, client, job).is_err() {
+            return Err(NodeError::Overloaded { actor: NAME }.into());
         }
-        counters.accepted.increment();
         // The flag is set before the threads drop waiting jobs. So either the threads drop this
         // job, or this load returns true.
         if self.stopped.load(SeqCst) {
@@ -181,12 +170,8 @@ impl SignatureChecks {
     /// Returns the metrics of both lanes, the trusted lane first.
     pub(crate) fn status(&self) -> [LaneStatus; 2] {
         [Lane::Trusted, Lane::Untrusted].map(|lane| {
-            let LaneQueue {
-                jobs,
-                capacity,
-                counters,
-            } = self.lanes.of(lane);
-            counters.status(lane, capacity, jobs.len())
+            let queue = self.lanes.of(lane);
+            queue.counters.status(lane, &queue.jobs)
         })
     }
 }
@@ -210,12 +195,8 @@ impl SignatureQueues {
             stopped: Arc::clone(&self.stopped),
         };
         let spawned = (0..self.threads).map(|_| {
-            let work = Lanes {
-                trusted: self.work.trusted.clone(),
-                untrusted: self.work.untrusted.clone(),
-            };
             threads::spawn(
-                (chain.clone(), work, stop_signal.clone()),
+                (chain.clone(), self.lanes.clone(), stop_signal.clone()),
                 self.nice,
                 reporter,
                 watches,

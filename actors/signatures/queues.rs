@@ -1,120 +1,19 @@
-//! The queue of a lane, bounded by the cost of the waiting signature checks.
+//! The queue of a lane, bounded by the cost of the waiting signature checks and shared fairly.
 //!
 //! One transaction may cost as much as two hundred others, so a limit on the number of
-//! transactions would not bound the waiting time. A queue accepts a transaction of any cost while
-//! the cost of the waiting ones is below the capacity. With a stricter rule, a nearly full lane
-//! would only accept plain transactions.
-//!
-//! Plain and costly transactions leave each other a part of the capacity. So a flood of one class
-//! causes no rejection of the other class while that class needs no more than this part.
+//! transactions would not bound the waiting time. Clients take turns by cost, and a client may hold
+//! at most as much of the capacity as is free ([`FairQueue`]). So a flood of one client, whether of
+//! plain or of costly transactions, delays another client by one turn and causes none of its
+//! rejections.
 
 use super::scheduler::Lane;
 use crossbeam_channel::{Receiver, Sender};
+use ledger_limits::{Cancel, ClientKey, FairQueue, QueueFull};
 use ledger_metrics::{Computed, Counter, Metric, counters};
 use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
 use serde::Serialize;
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::sync::Arc;
 use tokio::sync::oneshot;
-
-/// Maximum cost of a plain transaction; a higher cost is costly. One or two signers with an
-/// ordinary key each cost less.
-const PLAIN_COST_MAX: usize = 8;
-
-/// Divisor of the capacity that yields the part that plain and costly transactions leave each
-/// other.
-const RESERVED_DIVISOR: usize = 4;
-
-/// The capacity of a lane in units of cost. Clones share one capacity.
-///
-/// The counts order no other memory accesses, so relaxed atomics are sufficient.
-#[derive(Clone, Debug)]
-pub(super) struct QueueCapacity(Arc<Counts>);
-
-/// The capacity and the counts of a queue.
-#[derive(Debug)]
-struct Counts {
-    capacity: usize,
-    /// Total cost of the waiting transactions.
-    all: AtomicUsize,
-    plain: AtomicUsize,
-    costly: AtomicUsize,
-}
-
-/// A permit of a waiting transaction. Dropping it releases its cost.
-#[derive(Debug)]
-pub(super) struct QueuePermit {
-    capacity: QueueCapacity,
-    cost: usize,
-}
-
-impl QueueCapacity {
-    /// Creates an unused capacity for work of the cost `capacity`, at least 1.
-    pub fn new(capacity: usize) -> Self {
-        Self(Arc::new(Counts {
-            capacity,
-            all: AtomicUsize::new(0),
-            plain: AtomicUsize::new(0),
-            costly: AtomicUsize::new(0),
-        }))
-    }
-
-    /// Returns the cost that may wait. The last accepted transaction may exceed it.
-    pub fn capacity(&self) -> usize {
-        self.0.capacity
-    }
-
-    /// Returns the cost of the waiting transactions.
-    pub fn used_cost(&self) -> usize {
-        self.0.all.load(Relaxed)
-    }
-
-    /// Acquires a permit for a transaction of the given cost, at least 1. Returns `None` if the
-    /// waiting transactions of all classes or of its class have reached their limit.
-    pub fn try_acquire(&self, cost: usize) -> Option<QueuePermit> {
-        let capacity = self.0.capacity;
-        let class_limit = capacity - capacity / RESERVED_DIVISOR;
-        add_if_below(&self.0.all, cost, capacity)?;
-        if add_if_below(self.class_cost(cost), cost, class_limit).is_none() {
-            self.0.all.fetch_sub(cost, Relaxed);
-            return None;
-        }
-        let capacity = self.clone();
-        Some(QueuePermit { capacity, cost })
-    }
-
-    fn class_cost(&self, cost: usize) -> &AtomicUsize {
-        match cost {
-            0..=PLAIN_COST_MAX => &self.0.plain,
-            _ => &self.0.costly,
-        }
-    }
-}
-
-/// Adds `cost` to `sum` if the sum is below `limit`, and returns the previous sum. Returns `None`
-/// otherwise.
-fn add_if_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
-    let added = |before| (before < limit).then(|| cost.saturating_add(before));
-    sum.fetch_update(Relaxed, Relaxed, added).ok()
-}
-
-impl QueuePermit {
-    /// Returns the cost of the transaction.
-    pub fn cost(&self) -> usize {
-        self.cost
-    }
-}
-
-impl Drop for QueuePermit {
-    fn drop(&mut self) {
-        self.capacity
-            .class_cost(self.cost)
-            .fetch_sub(self.cost, Relaxed);
-        self.capacity.0.all.fetch_sub(self.cost, Relaxed);
-    }
-}
 
 counters! {
     /// Counters of one lane.
@@ -153,22 +52,17 @@ impl LaneCounters {
         self.batches.increment();
     }
 
-    /// Returns the current values of a lane with this capacity, in which `waiting` transactions
-    /// wait.
-    pub(super) fn status(
-        &self,
-        lane: Lane,
-        capacity: &QueueCapacity,
-        waiting: usize,
-    ) -> LaneStatus {
+    /// Returns the current values of a lane with this queue.
+    pub(super) fn status<J>(&self, lane: Lane, queue: &FairQueue<J>) -> LaneStatus {
+        let count = |cost| usize::try_from(cost).unwrap_or(usize::MAX);
         LaneStatus {
             lane: match lane {
                 Lane::Trusted => "trusted",
                 Lane::Untrusted => "suspect",
             },
-            capacity_signatures: capacity.capacity(),
-            waiting_signatures: capacity.used_cost(),
-            waiting,
+            capacity_signatures: count(queue.capacity_usecs()),
+            waiting_signatures: count(queue.waiting_usecs()),
+            waiting: queue.len(),
             ..self.snapshot()
         }
     }
@@ -178,150 +72,133 @@ impl LaneCounters {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) transaction: SignedTransaction,
-    /// Permit of the transaction in the lane. A thread releases it when it checks the batch.
-    pub(super) permit: QueuePermit,
+    /// Cost of the check, at least 1.
+    pub(super) cost: usize,
     pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
 }
 
-/// Sending side of a lane's queue.
-pub(super) type QueueSender = Sender<Box<Job>>;
+impl Cancel for Box<Job> {
+    fn is_canceled(&self) -> bool {
+        self.verdict.is_closed()
+    }
+}
 
-/// Receiving side of a lane's queue.
-pub(super) type QueueReceiver = Receiver<Box<Job>>;
-
-/// One side of a lane's queue, with the lane's capacity and counters.
-#[derive(Debug)]
-pub(super) struct LaneQueue<Q> {
-    pub(super) jobs: Q,
-    pub(super) capacity: QueueCapacity,
+/// The queue of a lane, with the lane's counters. Clones share both.
+///
+/// The queue measures cost in ed25519 signatures that are checked one by one, not in microseconds.
+#[derive(Clone, Debug)]
+pub(super) struct LaneQueue {
+    pub(super) jobs: FairQueue<Box<Job>>,
     pub(super) counters: Arc<LaneCounters>,
 }
 
-/// One side of both lanes.
-#[derive(Debug)]
-pub(super) struct Lanes<Q> {
-    pub(super) trusted: LaneQueue<Q>,
-    pub(super) untrusted: LaneQueue<Q>,
+impl LaneQueue {
+    /// Creates an empty queue for work of the cost `capacity`, at least 1.
+    fn new(capacity: usize) -> Self {
+        Self {
+            // Each job costs at least 1, so the capacity bounds their number too.
+            jobs: FairQueue::new(capacity as u64, capacity),
+            counters: Arc::default(),
+        }
+    }
 }
 
-impl<Q> Lanes<Q> {
-    pub(super) fn of(&self, lane: Lane) -> &LaneQueue<Q> {
+/// Both lanes. Clones share them.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    pub(super) trusted: LaneQueue,
+    pub(super) untrusted: LaneQueue,
+    /// Wakes a thread that waits for work. The channel holds a message for each thread, and a
+    /// thread that has received one takes all work that it finds, so no job waits while a thread
+    /// does.
+    wake: Sender<()>,
+    pub(super) woken: Receiver<()>,
+}
+
+impl Lanes {
+    /// Creates both lanes, each with the capacity `capacity`, for a number of threads.
+    pub(super) fn new(capacity: usize, threads: usize) -> Self {
+        let (wake, woken) = crossbeam_channel::bounded(threads);
+        Self {
+            trusted: LaneQueue::new(capacity),
+            untrusted: LaneQueue::new(capacity),
+            wake,
+            woken,
+        }
+    }
+
+    pub(super) fn of(&self, lane: Lane) -> &LaneQueue {
         match lane {
             Lane::Trusted => &self.trusted,
             Lane::Untrusted => &self.untrusted,
         }
     }
-}
 
-/// The queues from which a thread takes its work.
-pub(super) type Work = Lanes<QueueReceiver>;
-
-impl Clone for LaneQueue<QueueReceiver> {
-    fn clone(&self) -> Self {
-        Self {
-            jobs: self.jobs.clone(),
-            capacity: self.capacity.clone(),
-            counters: Arc::clone(&self.counters),
+    /// Adds a job of `client` to a lane.
+    ///
+    /// # Errors
+    ///
+    /// Returns the job if the lane is full, or if the client holds its part of it.
+    pub(super) fn try_push(
+        &self,
+        lane: Lane,
+        client: ClientKey,
+        job: Job,
+    ) -> Result<(), QueueFull<Box<Job>>> {
+        let LaneQueue { jobs, counters } = self.of(lane);
+        let pushed = jobs.try_push(client, job.cost as u64, Box::new(job));
+        if pushed.is_err() {
+            counters.refused.increment();
+            return pushed;
         }
+        counters.accepted.increment();
+        // An error means that a message is waiting for each thread.
+        let _ = self.wake.try_send(());
+        Ok(())
     }
-}
-
-pub(super) fn lane(capacity: usize) -> (LaneQueue<QueueSender>, LaneQueue<QueueReceiver>) {
-    // The capacity bounds the channel: each job holds a permit of a cost of at least 1.
-    let (sender, receiver) = crossbeam_channel::unbounded();
-    let (capacity, counters) = (
-        QueueCapacity::new(capacity),
-        Arc::new(LaneCounters::default()),
-    );
-    let sending_side = LaneQueue {
-        jobs: sender,
-        capacity: capacity.clone(),
-        counters: Arc::clone(&counters),
-    };
-    let receiving_side = LaneQueue {
-        jobs: receiver,
-        capacity,
-        counters,
-    };
-    (sending_side, receiving_side)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
+    use ledger_limits::ClientKeys;
+    use std::{iter, net::Ipv4Addr};
 
-    const CAPACITY: usize = 1_000;
-    const COST_MAX: usize = 200;
+    /// A job that is never canceled.
+    struct Waiting;
 
-    fn fill(capacity: &QueueCapacity, cost: usize) -> Vec<QueuePermit> {
-        std::iter::from_fn(|| capacity.try_acquire(cost)).collect()
+    impl Cancel for Waiting {
+        fn is_canceled(&self) -> bool {
+            false
+        }
     }
 
+    const COST_MAX: u64 = 200;
+
     #[test]
-    fn counts_waiting_transactions_by_cost() {
-        let capacity = QueueCapacity::new(CAPACITY);
-        let costly = fill(&capacity, COST_MAX);
-        assert_eq!(
-            (costly.len(), capacity.used_cost()),
-            (4, 800),
-            "the last one may exceed three quarters"
-        );
-        drop(costly);
-        assert_eq!(capacity.used_cost(), 0);
-        assert_eq!(fill(&capacity, 1).len(), 750);
+    fn flood_of_one_client_leaves_capacity_to_another() {
+        let other = ClientKeys::default().key_of(Ipv4Addr::LOCALHOST.into());
+        for (flood, cost) in [(1, COST_MAX), (COST_MAX, 1)] {
+            let queue = FairQueue::new(1_000, 1_000);
+            let push = |client, cost| queue.try_push(client, cost, Waiting).ok();
+            let pushed = iter::from_fn(|| push(ClientKey::NODE, flood)).count() as u64;
+            assert!(
+                (400..=500).contains(&(pushed * flood)),
+                "{pushed} of {flood}"
+            );
+            assert!(
+                push(other, cost).is_some(),
+                "{cost} beside a flood of {flood}"
+            );
+        }
     }
 
     #[test]
     fn empty_queue_accepts_any_cost() {
         for cost in [1, COST_MAX] {
-            let capacity = QueueCapacity::new(1);
-            let permit = capacity.try_acquire(cost);
-            assert!(
-                permit.is_some()
-                    && capacity.try_acquire(1).is_none()
-                    && capacity.try_acquire(COST_MAX).is_none()
-            );
-        }
-    }
-
-    #[test]
-    fn flood_of_one_class_leaves_capacity_to_the_other() {
-        for (flood, other) in [(1, COST_MAX), (COST_MAX, 1)] {
-            let capacity = QueueCapacity::new(CAPACITY);
-            let _flood = fill(&capacity, flood);
-            assert!(
-                capacity.try_acquire(other).is_some(),
-                "{other} beside a flood of {flood}"
-            );
-        }
-    }
-
-    proptest! {
-        /// The occupied capacity never exceeds the limit by more than one transaction. No
-        /// transaction is rejected while less than three quarters are occupied. Dropping all
-        /// permits releases everything.
-        #[test]
-        fn capacity_is_bounded_and_released(steps in prop::collection::vec((1..=COST_MAX, any::<bool>()), 1..300)) {
-            let capacity = QueueCapacity::new(CAPACITY);
-            let mut permits = std::collections::VecDeque::new();
-            for (cost, releases) in steps {
-                if releases {
-                    permits.pop_front();
-                }
-                let before = capacity.used_cost();
-                match capacity.try_acquire(cost) {
-                    Some(permit) => permits.push_back(permit),
-                    None => prop_assert!(before >= CAPACITY - CAPACITY / RESERVED_DIVISOR),
-                }
-                prop_assert_eq!(capacity.used_cost(), permits.iter().map(QueuePermit::cost).sum::<usize>());
-                prop_assert!(capacity.used_cost() < CAPACITY + COST_MAX);
-            }
-            permits.clear();
-            let Counts { all, plain, costly, .. } = &*capacity.0;
-            for sum in [all, plain, costly] {
-                prop_assert_eq!(sum.load(Relaxed), 0);
-            }
+            let queue = FairQueue::new(1, 1);
+            assert!(queue.try_push(ClientKey::NODE, cost, Waiting).is_ok());
+            assert!(queue.try_push(ClientKey::NODE, 1, Waiting).is_err());
         }
     }
 }

@@ -8,8 +8,7 @@
 //! Shares and batches are measured by the cost of the checks and not by the number of
 //! transactions: a transaction with 32 passkeys costs as much as two hundred plain ones.
 
-use crossbeam_channel::Receiver;
-use std::iter;
+use ledger_limits::FairQueue;
 
 /// Cost at which a batch of the trusted lane ends, in ed25519 signatures that are verified alone.
 ///
@@ -40,7 +39,7 @@ pub enum Lane {
     Untrusted,
 }
 
-/// Transactions of one lane that are verified as one batch, in order of arrival.
+/// Transactions of one lane that are verified as one batch, in the order of their clients' turns.
 #[derive(Debug)]
 pub(crate) struct Batch<J> {
     pub(crate) lane: Lane,
@@ -61,8 +60,8 @@ impl LaneScheduler {
     /// empty. `cost_of` returns the cost of a job's check, at least 1.
     pub(crate) fn next_batch<J>(
         &mut self,
-        trusted: &Receiver<J>,
-        untrusted: &Receiver<J>,
+        trusted: &FairQueue<J>,
+        untrusted: &FairQueue<J>,
         cost_of: impl Fn(&J) -> usize,
     ) -> Option<Batch<J>> {
         let (lane, cost_max) = self.next_lane(trusted.len(), untrusted.len())?;
@@ -70,53 +69,15 @@ impl LaneScheduler {
             Lane::Trusted => trusted,
             Lane::Untrusted => untrusted,
         };
-        Some(self.fill(lane, queue.try_iter(), cost_max, cost_of))
-    }
-
-    /// Takes a batch that begins with `first` and continues with later jobs of its lane.
-    ///
-    /// Both lanes were empty when `first` arrived. An untrusted `first` forms a batch alone if
-    /// trusted transactions have arrived since.
-    pub(crate) fn next_batch_after<J>(
-        &mut self,
-        (lane, first): (Lane, J),
-        trusted: &Receiver<J>,
-        untrusted: &Receiver<J>,
-        cost_of: impl Fn(&J) -> usize,
-    ) -> Batch<J> {
-        let (queue, cost_max) = match lane {
-            Lane::Trusted => (trusted, TRUSTED_BATCH_MAX),
-            Lane::Untrusted if trusted.is_empty() => (untrusted, UNTRUSTED_BATCH_MAX),
-            Lane::Untrusted => (untrusted, 1),
-        };
-        self.fill(
-            lane,
-            iter::once(first).chain(queue.try_iter()),
-            cost_max,
-            cost_of,
-        )
-    }
-
-    /// Fills a batch of the lane with jobs until their cost reaches `cost_max`.
-    fn fill<J>(
-        &mut self,
-        lane: Lane,
-        mut jobs: impl Iterator<Item = J>,
-        cost_max: usize,
-        cost_of: impl Fn(&J) -> usize,
-    ) -> Batch<J> {
-        let (mut selected, mut cost) = (Vec::new(), 0usize);
+        let (mut jobs, mut cost) = (Vec::new(), 0usize);
         while cost < cost_max
-            && let Some(job) = jobs.next()
+            && let Some((_, job)) = queue.pop()
         {
             cost = cost.saturating_add(cost_of(&job).max(1));
-            selected.push(job);
+            jobs.push(job);
         }
         self.record_served(lane, cost);
-        Batch {
-            lane,
-            jobs: selected,
-        }
+        Some(Batch { lane, jobs })
     }
 
     /// Returns the next lane and the cost at which its batch ends. `trusted` and `untrusted` are
@@ -153,37 +114,58 @@ impl LaneScheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crossbeam_channel::{Sender, unbounded};
+    use ledger_limits::{Cancel, ClientKey, ClientKeys};
     use proptest::prelude::*;
+    use std::net::Ipv4Addr;
 
-    /// Both lanes. A job is its index in its lane.
+    /// A job, with its index in its lane or its cost.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Numbered(usize);
+
+    impl Cancel for Numbered {
+        fn is_canceled(&self) -> bool {
+            false
+        }
+    }
+
+    /// Returns a queue that accepts every job of a test.
+    fn queue() -> FairQueue<Numbered> {
+        FairQueue::new(u64::MAX, usize::MAX)
+    }
+
+    fn push(queue: &FairQueue<Numbered>, number: usize) {
+        let pushed = queue.try_push(ClientKey::NODE, 1, Numbered(number));
+        pushed.expect("the queue has capacity");
+    }
+
+    /// Both lanes, with jobs of one client. A job is its index in its lane.
     struct Lanes {
-        trusted: (Sender<usize>, Receiver<usize>),
-        untrusted: (Sender<usize>, Receiver<usize>),
+        trusted: FairQueue<Numbered>,
+        untrusted: FairQueue<Numbered>,
         sent: [usize; 2],
     }
 
     impl Lanes {
         fn new() -> Self {
             Self {
-                trusted: unbounded(),
-                untrusted: unbounded(),
+                trusted: queue(),
+                untrusted: queue(),
                 sent: [0; 2],
             }
         }
 
         fn add_jobs(&mut self, trusted: usize, untrusted: usize) {
-            let arrivals = [(&self.trusted.0, trusted), (&self.untrusted.0, untrusted)];
+            let arrivals = [(&self.trusted, trusted), (&self.untrusted, untrusted)];
             for ((queue, count), sent) in arrivals.into_iter().zip(&mut self.sent) {
                 for _ in 0..count {
-                    queue.send(*sent).unwrap();
+                    push(queue, *sent);
                     *sent += 1;
                 }
             }
         }
 
-        fn next_batch(&self, scheduler: &mut LaneScheduler) -> Option<Batch<usize>> {
-            scheduler.next_batch(&self.trusted.1, &self.untrusted.1, |_| 1)
+        fn next_batch(&self, scheduler: &mut LaneScheduler) -> Option<Batch<Numbered>> {
+            scheduler.next_batch(&self.trusted, &self.untrusted, |_| 1)
         }
     }
 
@@ -194,7 +176,7 @@ mod tests {
         ) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let mut served = [Vec::new(), Vec::new()];
-            let mut record = |batch: Batch<usize>| {
+            let mut record = |batch: Batch<Numbered>| {
                 let (lane_index, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
                     Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
@@ -213,7 +195,7 @@ mod tests {
                 prop_assert!(record(batch));
             }
             for (served, sent) in served.into_iter().zip(lanes.sent) {
-                prop_assert_eq!(served, (0..sent).collect::<Vec<_>>());
+                prop_assert_eq!(served, (0..sent).map(Numbered).collect::<Vec<_>>());
             }
         }
 
@@ -251,22 +233,22 @@ mod tests {
             arrivals in prop::collection::vec((1usize..200, 1usize..200), 20..200),
         ) {
             const COST_MAX: usize = 200;
-            let (trusted, untrusted) = (unbounded(), unbounded());
+            let (trusted, untrusted) = (queue(), queue());
             let mut scheduler = LaneScheduler::default();
             let mut served = [0, 0];
             for (trusted_cost, untrusted_cost) in arrivals {
                 for _ in 0..TRUSTED_BATCH_MAX {
-                    trusted.0.send(trusted_cost).unwrap();
-                    untrusted.0.send(untrusted_cost).unwrap();
+                    push(&trusted, trusted_cost);
+                    push(&untrusted, untrusted_cost);
                 }
-                let batch = scheduler.next_batch(&trusted.1, &untrusted.1, |&cost| cost).unwrap();
+                let batch = scheduler.next_batch(&trusted, &untrusted, |job| job.0).unwrap();
                 let (lane_index, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
                     Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
                 };
-                let cost: usize = batch.jobs.iter().sum();
+                let cost: usize = batch.jobs.iter().map(|job| job.0).sum();
                 served[lane_index] += cost;
-                prop_assert!(cost - batch.jobs[batch.jobs.len() - 1] < max, "{cost} in a batch");
+                prop_assert!(cost - batch.jobs[batch.jobs.len() - 1].0 < max, "{cost} in a batch");
                 let [trusted, untrusted] = served;
                 prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted + COST_MAX * TRUSTED_PER_UNTRUSTED);
             }
@@ -285,31 +267,33 @@ mod tests {
     }
 
     #[test]
-    fn batch_continues_with_jobs_that_arrived_after_its_first() {
-        let first = usize::MAX;
-        for (lane, trusted, untrusted, served) in [
-            (Lane::Trusted, 0, 3, 1),
-            (Lane::Trusted, 5, 3, 1 + 5),
-            (Lane::Trusted, 200, 0, TRUSTED_BATCH_MAX),
-            (Lane::Untrusted, 0, 3, 1 + 3),
-            (Lane::Untrusted, 0, 200, UNTRUSTED_BATCH_MAX),
-            (Lane::Untrusted, 1, 3, 1),
+    fn batch_ends_at_the_cost_of_its_lane() {
+        for (trusted, untrusted, lane, served) in [
+            (5, 3, Lane::Trusted, 5),
+            (200, 0, Lane::Trusted, TRUSTED_BATCH_MAX),
+            (0, 3, Lane::Untrusted, 3),
+            (0, 200, Lane::Untrusted, UNTRUSTED_BATCH_MAX),
         ] {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             lanes.add_jobs(trusted, untrusted);
-            let batch = scheduler.next_batch_after(
-                (lane, first),
-                &lanes.trusted.1,
-                &lanes.untrusted.1,
-                |_| 1,
-            );
-            assert_eq!(
-                (batch.lane, batch.jobs.len()),
-                (lane, served),
-                "{trusted} and {untrusted}"
-            );
-            assert_eq!(batch.jobs[0], first);
+            let batch = lanes.next_batch(&mut scheduler).unwrap();
+            assert_eq!((batch.lane, batch.jobs.len()), (lane, served));
         }
+    }
+
+    #[test]
+    fn batch_begins_with_the_client_that_has_the_next_turn() {
+        let keys = ClientKeys::default();
+        let (trusted, untrusted) = (queue(), queue());
+        (0..200).for_each(|number| push(&trusted, number));
+        let other = keys.key_of(Ipv4Addr::LOCALHOST.into());
+        trusted.try_push(other, 1, Numbered(1_000)).unwrap();
+        let batch = LaneScheduler::default().next_batch(&trusted, &untrusted, |_| 1);
+        let position = batch.unwrap().jobs.iter().position(|job| job.0 == 1_000);
+        assert!(
+            position.is_some_and(|position| position <= 1),
+            "{position:?}"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The signature threads.
 
 use super::{
-    queues::{Job, Work},
-    scheduler::{Batch, Lane, LaneScheduler},
+    queues::{Job, Lanes},
+    scheduler::{Batch, LaneScheduler},
 };
 use crate::runtime::{
     fatal::FatalErrorReporter,
@@ -46,20 +46,20 @@ pub(super) struct StopSignal {
 ///
 /// Returns the error of the operating system if the thread cannot be started.
 pub(super) fn spawn(
-    (chain, work, stop_signal): (Chain, Work, StopSignal),
+    (chain, lanes, stop_signal): (Chain, Lanes, StopSignal),
     nice: u8,
     reporter: &FatalErrorReporter,
     watches: &Watches,
 ) -> io::Result<JoinHandle<()>> {
     let mut checker = Checker {
         chain,
-        work,
+        lanes,
         stop_signal,
         scheduler: LaneScheduler::default(),
         keys: DecodedKeys::default(),
     };
     let progress = Arc::<Progress>::default();
-    watches.add(&watch(&progress, &checker.work));
+    watches.add(&watch(&progress, &checker.lanes));
     reporter.spawn(THREAD, move || {
         if let Err(error) = raise_nice_value(nice) {
             tracing::warn!(%error, "the nice value of the signature thread could not be raised");
@@ -70,17 +70,14 @@ pub(super) fn spawn(
     })
 }
 
-/// Returns a watch of a thread, until the thread ends. Transactions wait while they hold permits of
-/// a lane, and every batch is progress of the threads that wait for work.
-fn watch(progress: &Arc<Progress>, work: &Work) -> Watch {
+/// Returns a watch of a thread, until the thread ends. Every batch is progress of the threads that
+/// wait for work.
+fn watch(progress: &Arc<Progress>, lanes: &Lanes) -> Watch {
     let progress = Arc::downgrade(progress);
-    let lanes = [&work.trusted, &work.untrusted]
-        .map(|lane| (lane.capacity.clone(), Arc::clone(&lane.counters)));
+    let lanes = [&lanes.trusted, &lanes.untrusted].map(Clone::clone);
     Watch::new(THREAD, move || {
-        let is_waiting = lanes.iter().any(|(capacity, _)| capacity.used_cost() > 0);
-        let batches = lanes
-            .iter()
-            .map(|(_, counters)| counters.batches.snapshot());
+        let is_waiting = lanes.iter().any(|lane| !lane.jobs.is_empty());
+        let batches = lanes.iter().map(|lane| lane.counters.batches.snapshot());
         Some(progress.upgrade()?.sample(is_waiting, batches.sum()))
     })
 }
@@ -88,7 +85,7 @@ fn watch(progress: &Arc<Progress>, work: &Work) -> Watch {
 /// The state of a signature thread.
 struct Checker {
     chain: Chain,
-    work: Work,
+    lanes: Lanes,
     stop_signal: StopSignal,
     scheduler: LaneScheduler,
     keys: DecodedKeys,
@@ -97,32 +94,30 @@ struct Checker {
 impl Checker {
     /// Waits for the next batch. Returns `None` when the node stops.
     fn next(&mut self) -> Option<Batch<Box<Job>>> {
-        if self.stop_signal.stopped.load(SeqCst) {
-            return None;
+        loop {
+            if self.stop_signal.stopped.load(SeqCst) {
+                return None;
+            }
+            let (trusted, untrusted) = (&self.lanes.trusted.jobs, &self.lanes.untrusted.jobs);
+            let batch = self
+                .scheduler
+                .next_batch(trusted, untrusted, |job| job.cost);
+            if batch.is_some() {
+                return batch;
+            }
+            select! {
+                recv(self.lanes.woken) -> woken => woken.ok()?,
+                recv(self.stop_signal.shutdown) -> _ => return None,
+            }
+            // Further clients may wait for this core. By the next turn of this thread their
+            // transactions have arrived, and verifying them in one batch costs less than one by
+            // one.
+            thread::yield_now();
         }
-        let (trusted, untrusted) = (&self.work.trusted.jobs, &self.work.untrusted.jobs);
-        let batch = self
-            .scheduler
-            .next_batch(trusted, untrusted, |job| job.permit.cost());
-        if batch.is_some() {
-            return batch;
-        }
-        let first = select! {
-            recv(trusted) -> job => (Lane::Trusted, job.ok()?),
-            recv(untrusted) -> job => (Lane::Untrusted, job.ok()?),
-            recv(self.stop_signal.shutdown) -> _ => return None,
-        };
-        // Further clients may wait for this core. By the next turn of this thread their
-        // transactions have arrived, and verifying them in one batch costs less than one by one.
-        thread::yield_now();
-        let batch = self
-            .scheduler
-            .next_batch_after(first, trusted, untrusted, |job| job.permit.cost());
-        Some(batch)
     }
 
-    /// Verifies the jobs of the batch whose clients still wait. Sends the verdicts in order of
-    /// arrival.
+    /// Verifies the jobs of the batch whose clients still wait. Sends the verdicts in the
+    /// order of the batch.
     fn check(&mut self, batch: Batch<Box<Job>>) {
         let active_jobs = batch
             .jobs
@@ -141,7 +136,7 @@ impl Checker {
             &mut self.keys,
         );
         let bad = verdicts.iter().filter(|verdict| verdict.is_err()).count();
-        self.work
+        self.lanes
             .of(batch.lane)
             .counters
             .count_batch(verdicts.len(), bad);
@@ -154,10 +149,10 @@ impl Checker {
 
 impl Drop for Checker {
     /// Drops the waiting jobs, so that their requests end. The queue would keep the jobs as long
-    /// as a sender exists, and a handle outlives its node.
+    /// as a handle exists, and a handle outlives its node.
     fn drop(&mut self) {
-        for queue in [&self.work.trusted.jobs, &self.work.untrusted.jobs] {
-            queue.try_iter().for_each(drop);
+        for lane in [&self.lanes.trusted, &self.lanes.untrusted] {
+            while lane.jobs.pop().is_some() {}
         }
     }
 }

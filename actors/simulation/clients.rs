@@ -13,6 +13,7 @@ use super::{
 use crate::{Accepted, NodeHandle, SubmitError, protocol::mempool::Submit};
 use fastrand::Rng;
 use ledger_crypto::HashValue;
+use ledger_limits::ClientKey;
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
@@ -315,7 +316,7 @@ impl Clients {
                 let start = oracle.begin_request();
                 let started_at = Instant::now();
                 deadline.set(Some(started_at + timeout + TIMER_RESOLUTION));
-                let response = handle.wait_for_commit(hash).await;
+                let response = handle.wait_for_commit(hash, ClientKey::NODE).await;
                 oracle.count(if started_at.elapsed() >= timeout {
                     "waits that timed out"
                 } else {

@@ -13,13 +13,13 @@ use crate::{
         handle::{Mailboxes, NodeParts, RequestQueues},
         renderers::Renderers,
         stalls::Stalls,
+        wait::wait_limit,
     },
     protocol::sequencer::Start,
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
     signatures::{SignatureChecks, SignatureQueues},
     state::{head::HeadReader, storage_health::StorageHealth},
 };
-use ledger_limits::Limit;
 use ledger_store::{Store, StoreError, StoreFiles, StoreReader};
 use ledger_test_support::Disk;
 use std::{cell::Cell, rc::Rc, sync::Arc};
@@ -145,7 +145,7 @@ impl StartUp<'_> {
                 signatures: checks,
                 renderers,
             },
-            wait_limit: Limit::new(config.wait.capacity),
+            wait_limit: wait_limit(&config.wait),
             health,
             files: StoreFiles::default(),
             reporter: failure.clone(),

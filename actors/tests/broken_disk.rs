@@ -11,6 +11,7 @@ use ledger_actors::{
     FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
     TransactionStatus,
 };
+use ledger_limits::ClientKey;
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault};
 use ledger_vm::Chain;
@@ -50,7 +51,11 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
 ///
 /// Panics if the transaction is not committed. `after` is the fault that the message names.
 async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fault) -> u64 {
-    let (info, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
+    let (info, lookup) = node
+        .handle()
+        .wait_for_commit(hash, ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
         "after {after:?}, an accepted transaction is lost: {lookup:?}"
@@ -87,7 +92,13 @@ impl FailingDiskNode {
     /// Waits until a transaction is committed and applied, and returns its version. Waiters are
     /// notified of a block before the writer applies it.
     async fn committed_version(&self, hash: ledger_crypto::HashValue) -> u64 {
-        let version = match self.handle().wait_for_commit(hash).await.unwrap().1 {
+        let version = match self
+            .handle()
+            .wait_for_commit(hash, ClientKey::NODE)
+            .await
+            .unwrap()
+            .1
+        {
             TransactionStatus::Committed(committed) => committed.version,
             other => panic!("not committed: {other:?}"),
         };
@@ -133,7 +144,11 @@ async fn failed_write_ends_only_writing() {
                 Err(SubmitError::Node(rejected)) => break (None, rejected),
                 Err(other) => panic!("{fault:?}: {other:?}"),
             };
-            match fixture.handle().wait_for_commit(hash).await {
+            match fixture
+                .handle()
+                .wait_for_commit(hash, ClientKey::NODE)
+                .await
+            {
                 Ok((_, TransactionStatus::Committed(_))) => last_acknowledged = hash,
                 Err(error) => break (Some(hash), error),
                 Ok(other) => panic!("{fault:?}: {other:?}"),
@@ -168,7 +183,10 @@ async fn failed_write_ends_only_writing() {
             assert_eq!(info, durable);
             is_pending = match lookup {
                 TransactionStatus::Pending(_) => {
-                    let later_error = handle.wait_for_commit(pending).await.unwrap_err();
+                    let later_error = handle
+                        .wait_for_commit(pending, ClientKey::NODE)
+                        .await
+                        .unwrap_err();
                     assert_eq!(
                         later_error.to_string(),
                         error.to_string(),
@@ -284,7 +302,10 @@ async fn failed_write_ends_earlier_waits() {
     fixture.payer.sequence_number += 1;
     let waiting = fixture.transfer().await.unwrap();
     let handle = fixture.handle();
-    let wait = tokio::task::spawn_local(async move { handle.wait_for_commit(waiting).await });
+    let wait =
+        tokio::task::spawn_local(
+            async move { handle.wait_for_commit(waiting, ClientKey::NODE).await },
+        );
     fixture.disk.inject(Fault::Gone { after: 0 });
     fixture.payer.sequence_number = 0;
     fixture.transfer().await.unwrap();
@@ -397,7 +418,10 @@ async fn failed_read_during_execution_is_a_disk_failure() {
     let transaction = fixture.payer.transfer(&fixture.chain, genesis_account, 1);
     let accepted = fixture.handle().submit(transaction).await.unwrap();
     let pending = accepted.transaction.hash();
-    let outcome = fixture.handle().wait_for_commit(pending).await;
+    let outcome = fixture
+        .handle()
+        .wait_for_commit(pending, ClientKey::NODE)
+        .await;
     assert!(
         matches!(outcome, Err(NodeError::StorageUnavailable(_))),
         "{outcome:?}"
@@ -424,7 +448,13 @@ async fn stop_reports_both_the_failed_disk_and_the_unsaved_pool() {
     let mut fixture = FailingDiskNode::new().await;
     fixture.disk.inject(Fault::Gone { after: 0 });
     let pending = fixture.transfer().await.unwrap();
-    assert!(fixture.handle().wait_for_commit(pending).await.is_err());
+    assert!(
+        fixture
+            .handle()
+            .wait_for_commit(pending, ClientKey::NODE)
+            .await
+            .is_err()
+    );
     std::fs::create_dir(fixture.directory.path().join("mempool.bcs")).unwrap();
     let message = fixture.node.stop().await.unwrap_err().to_string();
     for part in [

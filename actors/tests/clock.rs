@@ -13,6 +13,7 @@ use ledger_actors::{
     Clock, ClockReading, ClockState, Node, NodeConfig, NodeError, NodeHandle, StorageUnavailable,
     SubmitError, TransactionStatus,
 };
+use ledger_limits::ClientKey;
 use ledger_types::CheckedTransaction;
 use std::{path::Path, time::Duration};
 use tempfile::TempDir;
@@ -77,7 +78,11 @@ impl Fixture {
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle.submit(transaction).await.expect("it is accepted");
-    match handle.wait_for_commit(hash).await.expect("the node runs") {
+    match handle
+        .wait_for_commit(hash, ClientKey::NODE)
+        .await
+        .expect("the node runs")
+    {
         (_, TransactionStatus::Committed(committed)) => committed.block_timestamp_usecs / 1_000_000,
         (_, other) => panic!("{other:?}"),
     }
@@ -166,7 +171,10 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     );
     let block_secs = commit(&handle, missing).await;
     assert_eq!(block_secs, START_SECS + 3);
-    let (_, lookup) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .wait_for_commit(waiting.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
         "{lookup:?}"
@@ -231,7 +239,10 @@ async fn clock_jump_expires_no_pending_transaction() {
     fixture.clock.step_secs(YEAR_SECS);
     // A submission causes the pool to remove expired transactions.
     commit(&handle, missing).await;
-    let (_, lookup) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .wait_for_commit(waiting.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
         "{lookup:?}"

@@ -7,6 +7,7 @@ mod wallet;
 
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
+use ledger_limits::ClientKey;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, CheckedTransaction, DiscardedTransaction, Parameters};
 use std::{
@@ -113,7 +114,7 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
     let waits = by_account.iter().map(|hashes| {
         let wait = |&hash: &HashValue| {
             let handle = handle.clone();
-            actix::spawn(async move { handle.wait_for_commit(hash).await })
+            actix::spawn(async move { handle.wait_for_commit(hash, ClientKey::NODE).await })
         };
         hashes.iter().map(wait).collect::<Vec<_>>()
     });

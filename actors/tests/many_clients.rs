@@ -5,6 +5,7 @@
 mod wallet;
 
 use ledger_actors::{Node, NodeConfig, NodeHandle, TransactionStatus};
+use ledger_limits::ClientKey;
 use ledger_types::{AccountAddress, LedgerInfo};
 use std::sync::mpsc;
 use wallet::{Wallet, development, funded};
@@ -29,7 +30,10 @@ async fn notifies_every_client_of_every_commit() {
         let funding = bank.transfer(&chain, client.address, 1_000_000_000);
         let hash = funding.hash();
         handle.submit(funding).await.expect("it is accepted");
-        let (_, status) = handle.wait_for_commit(hash).await.expect("the node runs");
+        let (_, status) = handle
+            .wait_for_commit(hash, ClientKey::NODE)
+            .await
+            .expect("the node runs");
         assert!(matches!(status, TransactionStatus::Committed(_)));
     }
     let (result_sender, results) = mpsc::channel();
@@ -65,7 +69,10 @@ async fn transfer_and_wait(
         let transaction = client.transfer(handle.chain(), to, 1);
         let hash = transaction.hash();
         handle.submit(transaction).await.expect("it is accepted");
-        let (info, lookup) = handle.wait_for_commit(hash).await.expect("the node runs");
+        let (info, lookup) = handle
+            .wait_for_commit(hash, ClientKey::NODE)
+            .await
+            .expect("the node runs");
         assert!(
             matches!(lookup, TransactionStatus::Committed(_)),
             "{lookup:?}"

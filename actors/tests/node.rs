@@ -8,6 +8,7 @@ use ledger_actors::{
     Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
     TuneError,
 };
+use ledger_limits::ClientKey;
 use ledger_store::{Snapshot, StoreError};
 use ledger_test_support::TransactionBuilder;
 use ledger_types::{
@@ -21,6 +22,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
+    time::{Duration, Instant},
 };
 use wallet::{Wallet, development, funded};
 
@@ -42,7 +44,11 @@ fn long_wait_config() -> NodeConfig {
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle.submit(transaction).await.expect("it is accepted");
-    match handle.wait_for_commit(hash).await.expect("the node runs") {
+    match handle
+        .wait_for_commit(hash, ClientKey::NODE)
+        .await
+        .expect("the node runs")
+    {
         (info, TransactionStatus::Committed(committed)) => {
             assert!(info.version >= committed.version && info.oldest_version <= committed.version);
             assert!(committed.content().unwrap().info.v0().status.is_success());
@@ -94,7 +100,11 @@ async fn does_not_wait_for_an_unknown_transaction() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), long_wait_config()).await;
     let hash = funded()[0].unknown_hash();
-    let (_, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
+    let (_, lookup) = node
+        .handle()
+        .wait_for_commit(hash, ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(lookup, TransactionStatus::Unknown));
     node.stop().await.unwrap();
 }
@@ -110,7 +120,10 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
     handle.submit(parked.clone()).await.unwrap();
-    let (_, lookup) = handle.wait_for_commit(parked.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .wait_for_commit(parked.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(lookup, TransactionStatus::Pending(_)));
     node.stop().await.unwrap();
 
@@ -119,16 +132,21 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     let node = start(directory.path(), config).await;
     let handle = node.handle();
     {
-        let mut within_capacity = pin!(handle.wait_for_commit(parked.hash()));
+        let started_at = Instant::now();
+        let mut within_capacity = pin!(handle.wait_for_commit(parked.hash(), ClientKey::NODE));
         let beyond_capacity = tokio::select! {
             biased;
             ended = within_capacity.as_mut() => panic!("it does not wait: {ended:?}"),
-            beyond_capacity = handle.wait_for_commit(parked.hash()) => beyond_capacity,
+            beyond_capacity = handle.wait_for_commit(parked.hash(), ClientKey::NODE) => beyond_capacity,
         };
         let (_, lookup) = beyond_capacity.unwrap();
         assert!(
             matches!(lookup, TransactionStatus::Pending(_)),
-            "immediately, as for a lookup by hash"
+            "before the deadline, as for a lookup by hash"
+        );
+        assert!(
+            started_at.elapsed() >= Duration::from_millis(100),
+            "a client that repeats its request would be busy"
         );
         let waits = handle.meters().waits;
         assert_eq!((waits.waiting, waits.refused), (1, 1));
@@ -190,7 +208,10 @@ async fn restores_the_pool_that_a_stop_saved() {
     let (_, lookup) = handle.transaction_by_hash(late.hash()).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Pending(_)));
     commit(&handle, early).await;
-    let (_, lookup) = handle.wait_for_commit(late.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .wait_for_commit(late.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(_)));
     node.stop().await.unwrap();
     assert!(
@@ -221,7 +242,11 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let saved = std::fs::read(&file).unwrap();
     let node = start(directory.path(), long_wait_config()).await;
     commit(&node.handle(), executed.clone()).await;
-    let (_, lookup) = node.handle().wait_for_commit(first.hash()).await.unwrap();
+    let (_, lookup) = node
+        .handle()
+        .wait_for_commit(first.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(_)));
     assert_eq!(std::fs::read(&file).unwrap(), saved);
     node.stop().await.unwrap();
@@ -343,7 +368,7 @@ async fn wait_ends_when_its_transaction_is_replaced() {
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
     handle.submit(parked.clone()).await.unwrap();
-    let waiting = handle.wait_for_commit(parked.hash());
+    let waiting = handle.wait_for_commit(parked.hash(), ClientKey::NODE);
     let replace = async {
         let newer = TransactionBuilder::from_raw(handle.chain(), parked.raw().clone())
             .gas_unit_price(parked.raw().gas_unit_price + 1)

@@ -16,7 +16,8 @@ def settings(transfers):
     The node commits them in one block."""
     return (
         "wait.timeout_ms=600000",
-        f"wait.capacity={transfers + 1_000}",
+        # The clients of one address may use seven eighths.
+        f"wait.capacity={transfers * 8 // 7 + 1_000}",
         f"mempool.capacity_per_account={transfers + 1}",
         f"sequencer.block_transactions_max={transfers + 1}",
         "sequencer.block_bytes_max=33554432",

@@ -1,5 +1,6 @@
 //! Configuration of the interface: limits and switches, with their defaults.
 
+use ledger_limits::TrustedProxies;
 use serde::Serialize;
 
 /// Limits and switches of the interface: keys `api.*` of the configuration.
@@ -20,6 +21,8 @@ pub struct ApiConfig {
     pub max_in_flight: usize,
     /// Maximum number of requests in flight per client address. A request beyond it gets 503.
     pub max_in_flight_per_address: usize,
+    /// Proxies whose header `Forwarded` or `X-Forwarded-For` names the client of a request.
+    pub trusted_proxies: TrustedProxies,
     /// Maximum number of requests in flight per connection. A request beyond it gets 503.
     pub max_streams_per_connection: usize,
     /// Whether responses are compressed for clients that accept it.
@@ -37,6 +40,7 @@ impl Default for ApiConfig {
             kept_answers_bytes_max: 32 * 1024 * 1024,
             max_in_flight: 20_000,
             max_in_flight_per_address: 19_500,
+            trusted_proxies: TrustedProxies::default(),
             max_streams_per_connection: 128,
             compression_enabled: true,
             switches: SwitchSettings::default(),

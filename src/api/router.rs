@@ -22,7 +22,7 @@ use crate::{
     config::ApiConfig,
     context::{ApiState, ROOT, RequestContext},
     error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
-    limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits},
+    limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits, client_address},
     middleware::{
         admission::{self, BodyLease},
         compression,
@@ -46,6 +46,7 @@ use actix_web::{
 };
 use futures::future::FutureExt as _;
 use ledger_actors::NodeHandle;
+use ledger_limits::ClientKey;
 use ledger_types::Vendor;
 use serde_json::Value;
 use std::{pin::pin, rc::Rc, sync::Arc};
@@ -274,18 +275,24 @@ impl Router {
         let is_preflight = origin.is_some() && cors::is_preflight(request.head());
         let vary_names = vary::names(depends_on_accept, origin.is_some());
 
-        let trace = RequestTrace::start(request.headers());
+        let peer = request.request().peer_addr().map(|peer| peer.ip());
+        let proxies = &self.state.config.trusted_proxies;
+        let address = peer.map(|peer| client_address(peer, request.headers(), proxies));
+        let client = address.map_or(ClientKey::NODE, |address| {
+            self.state.client_keys.key_of(address)
+        });
+        let trace = RequestTrace::start(request.headers(), address);
         let stages = async {
             if is_preflight {
                 let response = self.cors.preflight(request.head());
                 return request.into_response(response);
             }
-            let permits = match admission::admit(&self.in_flight, request.request()) {
+            let permits = match admission::admit(&self.in_flight, request.request(), address) {
                 Ok(permits) => permits,
                 Err(error) => return request.into_response(error.response()),
             };
             let mut response = match target {
-                Target::Route(metered) => self.call(&metered.route, request, is_head).await,
+                Target::Route(metered) => self.call(&metered.route, request, client, is_head).await,
                 Target::WrongMethod(path) => {
                     let error = ErrorKind::MethodNotAllowed(path.allowed_methods());
                     request.into_response(error.response())
@@ -298,7 +305,8 @@ impl Router {
             if self.state.config.compression_enabled {
                 let (node, compressors) = (&self.state.node, &self.state.compressors);
                 let responses = &self.state.responses;
-                response = compression::compress(node, compressors, responses, response).await;
+                response =
+                    compression::compress(node, compressors, responses, client, response).await;
             }
             if is_head {
                 response = head::without_body(response);
@@ -322,14 +330,20 @@ impl Router {
     }
 
     /// Checks the switches and runs the handler of a route.
-    async fn call(&self, route: &Route, request: ServiceRequest, is_head: bool) -> ServiceResponse {
+    async fn call(
+        &self,
+        route: &Route,
+        request: ServiceRequest,
+        client: ClientKey,
+        is_head: bool,
+    ) -> ServiceResponse {
         let operation = route.operation();
         let (request, mut payload) = request.into_parts();
         if operation.request.is_empty() {
             // The handler reads no body: discard it now instead of holding it until the response.
             payload = Payload::None;
         }
-        let context = RequestContext::new(Rc::clone(&self.state), request.clone(), is_head);
+        let context = RequestContext::new(Rc::clone(&self.state), request.clone(), client, is_head);
         let body_lease = Arc::clone(&context.body_lease);
         let result = match check_switches(&self.state.switches, operation, context.format) {
             Ok(()) => (route.handler())(context, payload).await,

@@ -1,6 +1,7 @@
 //! The steps of a connection, in order (docs/http.md):
 //!
-//! 1. It acquires a permit of its client's address, or is closed.
+//! 1. It acquires a permit of its peer's address, or is closed. One of a trusted proxy stays open
+//!    without a permit.
 //! 2. Its writes time out if the client reads too slowly ([`SlowClientStream`]).
 //! 3. On a listener with TLS, the handshake.
 //! 4. It waits for the first byte of the first request.
@@ -19,7 +20,7 @@ use actix_web::{
     dev::{AppConfig, ServiceResponse},
     web::ServiceConfig,
 };
-use ledger_limits::{KeyedLimit, Permit, network_of};
+use ledger_limits::{KeyedLimit, Permit, TrustedProxies, network_of};
 use rustls::ServerConfig;
 use std::{
     net::{IpAddr, SocketAddr},
@@ -38,6 +39,8 @@ use tokio_rustls::TlsAcceptor;
 pub struct Admission {
     /// Limit on the open connections of each address.
     pub addresses: Arc<KeyedLimit<IpAddr>>,
+    /// Proxies whose connections need no permit of their address.
+    pub trusted_proxies: TrustedProxies,
     /// The TLS configuration, or `None` for plain HTTP/1.1.
     pub tls: Option<ServerConfig>,
 }
@@ -46,6 +49,7 @@ pub struct Admission {
 struct Worker<S, H, D> {
     context: ListenerContext<D>,
     addresses: Arc<KeyedLimit<IpAddr>>,
+    trusted_proxies: TrustedProxies,
     tls: Option<TlsAcceptor>,
     app: Rc<S>,
     http1: H,
@@ -75,6 +79,7 @@ where
             let worker = Rc::new(Worker {
                 context,
                 addresses: admission.addresses,
+                trusted_proxies: admission.trusted_proxies,
                 tls,
                 app,
                 http1,
@@ -117,13 +122,14 @@ where
         let Ok(peer) = tcp.peer_addr() else {
             return;
         };
-        let Some(_permit) = self.addresses.try_acquire(network_of(peer.ip())) else {
+        let permit = self.addresses.try_acquire(network_of(peer.ip()));
+        if permit.is_none() && !self.trusted_proxies.contain(peer.ip()) {
             metrics.counters.refused_of_address.increment();
             // An error means that the connection has ended already.
             let _ = tcp.set_zero_linger();
             return;
         };
-        // Both permits are released when the task is dropped, too.
+        // The permits are released when the task is dropped, too.
         let _open = Permit::acquire(&metrics.open);
         self.serve_admitted(tcp, peer).await;
     }

@@ -22,7 +22,7 @@
 //! ```
 //! use actix_web::web;
 //! use ledger_http::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
-//! use ledger_limits::KeyedLimit;
+//! use ledger_limits::{KeyedLimit, TrustedProxies};
 //! # use std::{io::{Read, Write}, net::TcpStream};
 //! use std::{sync::Arc, time::Duration};
 //!
@@ -35,6 +35,7 @@
 //!     backlog: 16,
 //!     max_connections: 16,
 //!     addresses: Arc::new(KeyedLimit::new(16)),
+//!     trusted_proxies: TrustedProxies::default(),
 //!     tls: None,
 //!     connection: ConnectionConfig {
 //!         tls_handshake_timeout: timeout,

@@ -10,7 +10,7 @@ use crate::{
 };
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
-use ledger_limits::KeyedLimit;
+use ledger_limits::{KeyedLimit, TrustedProxies};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
@@ -47,6 +47,9 @@ pub struct ListenerOptions<D> {
     pub max_connections: usize,
     /// Limit on the open connections of each address. A connection beyond it is closed.
     pub addresses: Arc<KeyedLimit<IpAddr>>,
+    /// Proxies whose connections do not count against the limit of their address, because each
+    /// serves many clients.
+    pub trusted_proxies: TrustedProxies,
     /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
     pub tls: Option<CertificateHolder>,
     /// Limits and deadlines of each connection.
@@ -106,6 +109,7 @@ impl Listener {
         };
         let admission = Admission {
             addresses: Arc::clone(&options.addresses),
+            trusted_proxies: options.trusted_proxies.clone(),
             tls: options.tls.as_ref().map(CertificateHolder::server_config),
         };
         let socket = bind(options.address, options.backlog).map_err(bind_error)?;

@@ -3,10 +3,12 @@
 //! | module | limit | holders |
 //! |---|---|---|
 //! | `permit` | [`Limit`] | a number of [`Permit`]s |
+//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s, of which no client can hold all |
 //! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
 //! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
 //! | `client` | [`ClientKeys`] | classes of client addresses |
 //! | `cost` | [`CostModel`] | estimates of the duration of work, and what it took |
+//! | `proxies` | none: [`TrustedProxies`] decides whose addresses are those of clients | |
 //! | `memory` | [`MemoryBudget`] | bytes, in [`MemoryLease`]s |
 //! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
 //!
@@ -42,16 +44,20 @@
 
 mod client;
 mod cost;
+mod fair_limit;
 mod fair_queue;
 mod file;
 mod keyed;
 mod memory;
 mod permit;
+mod proxies;
 
 pub use client::{ClientKey, ClientKeys};
 pub use cost::{CostModel, CostStatus, Demand, Estimate, WorkKind};
+pub use fair_limit::{FairLimit, FairPermit};
 pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
 pub use permit::{Limit, Permit};
+pub use proxies::{NoNetworks, TrustedProxies};

@@ -44,11 +44,16 @@ impl Limit {
     }
 
     /// Counts one more permit. Returns the number held with it, or `None` if the limit is reached.
-    fn increment(&self) -> Option<usize> {
+    pub(crate) fn increment(&self) -> Option<usize> {
         let max = self.max();
         let one_more = |held| (held < max).then_some(held + 1);
         let before = self.held.fetch_update(Relaxed, Relaxed, one_more);
         before.ok().map(|before| before + 1)
+    }
+
+    /// Counts one permit less.
+    pub(crate) fn decrement(&self) {
+        self.held.fetch_sub(1, Relaxed);
     }
 }
 
@@ -91,7 +96,7 @@ impl<H: Deref<Target = Limit>> Permit<H> {
 
 impl<H: Deref<Target = Limit>> Drop for Permit<H> {
     fn drop(&mut self) {
-        self.handle.held.fetch_sub(1, Relaxed);
+        self.handle.decrement();
     }
 }
 

@@ -10,6 +10,7 @@ use crate::testing::wallet::{Wallet, funded};
 use bytes::Bytes;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
 use ledger_execution::{build_chain, development_genesis};
+use ledger_limits::ClientKeys;
 use ledger_types::{
     Discard, Parameters, ValidationStatus, Vendor,
     transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX},
@@ -17,6 +18,7 @@ use ledger_types::{
 use scheduler::{TRUSTED_BATCH_MAX, TRUSTED_PER_UNTRUSTED};
 use std::{
     future::Future,
+    net::Ipv4Addr,
     pin::Pin,
     sync::{Mutex, mpsc},
     task::{Context, Poll, Wake, Waker},
@@ -99,7 +101,8 @@ impl Fixture {
         signed
     }
 
-    /// Adds a transaction to the lane. The fixture receives `number` when the verdict is sent.
+    /// Adds a transaction of [`ClientKey::NODE`] to the lane. The fixture receives `number` when the
+    /// verdict is sent.
     fn enqueue<'a>(
         &self,
         checks: &'a SignatureChecks,
@@ -107,11 +110,12 @@ impl Fixture {
         transaction: SignedTransaction,
         lane: Lane,
     ) -> Waiting<'a> {
-        let enqueued = self.try_enqueue(checks, number, transaction, lane, None);
+        let client = ClientKey::NODE;
+        let enqueued = self.try_enqueue(checks, number, transaction, (lane, client), None);
         enqueued.unwrap_or_else(|_| panic!("the verdict was ready at the first poll"))
     }
 
-    /// Adds a transaction to the lane as [`Self::enqueue`] does. With `release`, blocks the thread
+    /// Adds a transaction of `client` to the lane as [`Self::enqueue`] does. With `release`, blocks the thread
     /// after the verdict until a message arrives on it. Returns `Err` with the verdict if that is
     /// ready at the first poll.
     fn try_enqueue<'a>(
@@ -119,7 +123,7 @@ impl Fixture {
         checks: &'a SignatureChecks,
         number: usize,
         transaction: SignedTransaction,
-        lane: Lane,
+        (lane, client): (Lane, ClientKey),
         release: Option<mpsc::Receiver<()>>,
     ) -> Result<Waiting<'a>, Box<Verdict>> {
         let waker = Waker::from(Arc::new(VerdictWaker {
@@ -127,8 +131,12 @@ impl Fixture {
             completed: self.completed.0.clone(),
             release: release.map(Mutex::new),
         }));
-        let mut waiting: Waiting<'a> =
-            Box::pin(checks.queue(transaction, lane, Permit::acquire(&checks.in_progress)));
+        let mut waiting: Waiting<'a> = Box::pin(checks.queue(
+            transaction,
+            lane,
+            client,
+            Permit::acquire(&checks.in_progress),
+        ));
         match waiting.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(verdict) => Err(Box::new(verdict)),
             Poll::Pending => Ok(waiting),
@@ -279,6 +287,7 @@ fn full_lane_rejects_while_the_other_accepts() {
     assert!(is_overloaded(&take_verdict(Box::pin(checks.queue(
         second,
         Lane::Untrusted,
+        ClientKey::NODE,
         Permit::acquire(&checks.in_progress)
     )))));
     let waiting = waiting
@@ -321,23 +330,25 @@ fn bounds_a_lane_by_cost() {
     let mut waiting = Vec::new();
     let rejection = loop {
         let costly = fixture.costly();
-        match fixture.try_enqueue(&checks, waiting.len(), costly, Lane::Trusted, None) {
+        let lane = (Lane::Trusted, ClientKey::NODE);
+        match fixture.try_enqueue(&checks, waiting.len(), costly, lane, None) {
             Ok(request) => waiting.push(request),
             Err(verdict) => break verdict,
         }
     };
     assert!(is_overloaded(&rejection));
-    assert_eq!(waiting.len(), 75, "a quarter is reserved for plain ones");
+    assert_eq!(waiting.len(), 50, "one half is reserved for other clients");
     let plain = fixture.good();
-    waiting.push(fixture.enqueue(&checks, 75, plain, Lane::Trusted));
+    let enqueued = fixture.try_enqueue(&checks, 50, plain, (Lane::Trusted, other()), None);
+    waiting.extend(enqueued);
     let [trusted, untrusted] = checks.status();
     assert_eq!(
         (trusted.capacity_signatures, trusted.waiting),
-        (CAPACITY, 76)
+        (CAPACITY, 51)
     );
     assert_eq!(
         (trusted.waiting_signatures, trusted.refused),
-        (75 * COSTLY + 1, 1)
+        (50 * COSTLY + 1, 1)
     );
     assert_eq!(untrusted.waiting_signatures, 0);
 
@@ -349,11 +360,12 @@ fn bounds_a_lane_by_cost() {
         )
         .unwrap();
     let order: Vec<_> = waiting.iter().map(|_| fixture.next_completed()).collect();
+    let turn = order.iter().position(|number| *number == 50).unwrap();
     assert!(
-        order.is_sorted(),
-        "first in, first out, regardless of cost: {order:?}"
+        turn <= 1,
+        "the other client waits for one transaction: {order:?}"
     );
-    assert!(take_verdict(waiting.remove(75)).is_ok());
+    assert!(take_verdict(waiting.remove(50)).is_ok());
     let [trusted, _] = checks.status();
     assert_eq!((trusted.waiting, trusted.waiting_signatures), (0, 0));
     drop(waiting);
@@ -369,13 +381,51 @@ fn accepts_costly_transactions_during_a_flood_of_plain_ones() {
     let mut waiting = Vec::new();
     loop {
         let plain = fixture.good();
-        match fixture.try_enqueue(&checks, waiting.len(), plain, Lane::Trusted, None) {
+        let lane = (Lane::Trusted, ClientKey::NODE);
+        match fixture.try_enqueue(&checks, waiting.len(), plain, lane, None) {
             Ok(request) => waiting.push(request),
             Err(verdict) => break assert!(is_overloaded(&verdict)),
         }
     }
-    assert_eq!(waiting.len(), 3);
+    assert_eq!(waiting.len(), 2);
     let costly = fixture.costly();
-    waiting.push(fixture.enqueue(&checks, 3, costly, Lane::Trusted));
-    assert_eq!(checks.status()[0].waiting_signatures, 3 + COSTLY);
+    waiting.extend(fixture.try_enqueue(&checks, 2, costly, (Lane::Trusted, other()), None));
+    assert_eq!(checks.status()[0].waiting_signatures, 2 + COSTLY);
+}
+
+/// Returns a client other than [`ClientKey::NODE`].
+fn other() -> ClientKey {
+    ClientKeys::default().key_of(Ipv4Addr::LOCALHOST.into())
+}
+
+/// Without turns, a client would wait for all transactions that others have sent before.
+#[test]
+fn checks_one_transaction_of_a_client_before_the_hundredth_of_another() {
+    const FLOOD: usize = 5 * TRUSTED_BATCH_MAX;
+    for lane in [Lane::Trusted, Lane::Untrusted] {
+        let mut fixture = Fixture::new();
+        let (checks, queues) = one_thread(4 * FLOOD);
+        let mut waiting = Vec::new();
+        for number in 0..FLOOD {
+            let transaction = fixture.good();
+            waiting.push(fixture.enqueue(&checks, number, transaction, lane));
+        }
+        let transaction = fixture.good();
+        waiting.extend(fixture.try_enqueue(&checks, FLOOD, transaction, (lane, other()), None));
+        let (shutdown, threads) = queues
+            .start_threads(
+                &fixture.chain,
+                &FatalErrorReporter::new(),
+                &Watches::default(),
+            )
+            .unwrap();
+        let order: Vec<_> = waiting.iter().map(|_| fixture.next_completed()).collect();
+        let turn = order.iter().position(|number| *number == FLOOD).unwrap();
+        assert!(turn <= 1, "{turn} transactions of {lane:?} come first");
+        let of_flood: Vec<_> = order.iter().filter(|number| **number != FLOOD).collect();
+        assert!(of_flood.is_sorted(), "first in, first out within a client");
+        drop(waiting);
+        drop(shutdown);
+        join(threads);
+    }
 }

@@ -17,7 +17,8 @@ fn stop_ends_waiting_and_later_requests() {
     let (first, release) = loop {
         let (release, held) = mpsc::channel();
         let transaction = fixture.good();
-        if let Ok(first) = fixture.try_enqueue(&checks, 0, transaction, Lane::Trusted, Some(held)) {
+        let lane = (Lane::Trusted, ClientKey::NODE);
+        if let Ok(first) = fixture.try_enqueue(&checks, 0, transaction, lane, Some(held)) {
             break (first, release);
         }
     };
@@ -44,7 +45,7 @@ fn stop_ends_waiting_and_later_requests() {
 /// Returns whether a submission whose check begins now is rejected because the node is stopping.
 fn rejects_as_stopping(checks: &SignatureChecks, transaction: SignedTransaction) -> bool {
     let permit = Permit::acquire(&checks.in_progress);
-    let verdict = checks.queue(transaction, Lane::Trusted, permit);
+    let verdict = checks.queue(transaction, Lane::Trusted, ClientKey::NODE, permit);
     is_stopping(&take_verdict(Box::pin(verdict)))
 }
 
@@ -70,7 +71,8 @@ fn calling_thread_checks_only_a_lone_plain_trusted_signature() {
     ];
     let (chain, costly) = (fixture.chain.clone(), fixture.costly());
     let poll_check = |transaction, lane| -> Option<Verdict> {
-        let mut waiting: Waiting<'_> = Box::pin(checks.check(&chain, transaction, lane));
+        let mut waiting: Waiting<'_> =
+            Box::pin(checks.check(&chain, transaction, lane, ClientKey::NODE));
         // The check yields once before it reads the number of checks in progress.
         (0..2).find_map(|_| poll_once(&mut waiting))
     };
@@ -104,7 +106,7 @@ fn concurrent_requests_share_a_batch() {
     let (checks, _queues) = one_thread(10);
     let chain = fixture.chain.clone();
     let mut started = [fixture.good(), fixture.good()].map(|transaction| -> Waiting<'_> {
-        Box::pin(checks.check(&chain, transaction, Lane::Trusted))
+        Box::pin(checks.check(&chain, transaction, Lane::Trusted, ClientKey::NODE))
     });
     for _ in 0..2 {
         assert!(

@@ -11,7 +11,7 @@ use crate::{
 };
 use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, SubmitError};
-use ledger_limits::MemoryLease;
+use ledger_limits::{ClientKey, MemoryLease};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, LedgerInfo};
 use ledger_vm::Chain;
@@ -32,19 +32,31 @@ pub(crate) struct RequestContext {
     pub is_head: bool,
     /// Memory of the body. The lease lasts until all values parsed from the body are dropped.
     pub body_lease: Arc<MemoryLease>,
+    client: ClientKey,
     request: HttpRequest,
 }
 
 impl RequestContext {
-    /// Creates the context of a request.
-    pub fn new(state: Rc<ApiState>, request: HttpRequest, is_head: bool) -> Self {
+    /// Creates the context of a request of `client`.
+    pub fn new(
+        state: Rc<ApiState>,
+        request: HttpRequest,
+        client: ClientKey,
+        is_head: bool,
+    ) -> Self {
         Self {
             format: response_format(request.headers()),
             is_head,
             body_lease: Arc::new(state.bodies.lease()),
             state,
+            client,
             request,
         }
+    }
+
+    /// Returns the class of the client's address.
+    pub fn client(&self) -> ClientKey {
+        self.client
     }
 
     /// Returns the node.

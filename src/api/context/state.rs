@@ -9,7 +9,7 @@ use crate::{
     openapi::RenderedDocument,
 };
 use ledger_actors::NodeHandle;
-use ledger_limits::MemoryBudget;
+use ledger_limits::{ClientKeys, MemoryBudget};
 use std::sync::Arc;
 
 /// The state that all requests share. Clones share all parts of it.
@@ -21,6 +21,8 @@ pub struct ApiState {
     pub route_meters: Arc<RouteMeters>,
     /// Cached responses.
     pub cache: ResponseCache,
+    /// Classes of client addresses, with a secret of the process.
+    pub client_keys: ClientKeys,
     pub(crate) node: NodeHandle,
     pub(crate) config: Arc<ApiConfig>,
     /// Memory of the bodies of requests.
@@ -54,6 +56,7 @@ impl ApiState {
             media_types: Arc::new(MediaTypes::new(vendor)),
             document: Arc::new(document),
             in_flight: Arc::new(InFlightLimits::new(&config)),
+            client_keys: ClientKeys::default(),
             large_responses: LargeResponses::default(),
             compressors: Compressors::default(),
             config: Arc::new(config),

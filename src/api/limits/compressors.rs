@@ -1,25 +1,29 @@
 //! The limit on responses that are compressed at a time.
 
-use ledger_limits::{Limit, Permit};
+use ledger_limits::{ClientKey, FairLimit, FairPermit};
 use std::sync::Arc;
 
 /// Maximum number of responses that are compressed at a time. Each holds up to about 4 MB beside
-/// its input and output.
+/// its input and output. A client may hold at most as many permits as are free.
 const AT_ONCE_MAX: usize = 8;
 
 /// The limit on responses that are compressed at a time. Clones share the limit.
 #[derive(Clone, Debug)]
-pub(crate) struct Compressors(Arc<Limit>);
+pub(crate) struct Compressors(Arc<FairLimit>);
+
+/// The permit of one response that is compressed.
+pub(crate) type CompressorPermit = FairPermit<Arc<FairLimit>>;
 
 impl Default for Compressors {
     fn default() -> Self {
-        Self(Arc::new(Limit::new(AT_ONCE_MAX)))
+        Self(Arc::new(FairLimit::new(AT_ONCE_MAX, 1)))
     }
 }
 
 impl Compressors {
-    /// Acquires a permit, or returns `None` if the limit is reached.
-    pub fn try_acquire(&self) -> Option<Permit<Arc<Limit>>> {
-        Permit::try_acquire(Arc::clone(&self.0))
+    /// Acquires a permit for a response to `client`, or returns `None` if the limit or the client's
+    /// part of it is reached.
+    pub fn try_acquire(&self, client: ClientKey) -> Option<CompressorPermit> {
+        FairPermit::try_acquire(Arc::clone(&self.0), client)
     }
 }

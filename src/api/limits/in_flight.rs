@@ -69,8 +69,8 @@ impl InFlightLimits {
 }
 
 impl ThreadLimits {
-    /// Acquires the permits of a request: of its connection, of its address and of all requests. A
-    /// health check takes only one of its own limit.
+    /// Acquires the permits of a request: of its connection, of the address of its client, and of
+    /// all requests. A health check takes only one of its own limit.
     ///
     /// # Errors
     ///
@@ -79,6 +79,7 @@ impl ThreadLimits {
     pub(crate) fn acquire(
         self: &Rc<Self>,
         request: &HttpRequest,
+        client: Option<IpAddr>,
     ) -> Result<RequestPermits, ErrorKind> {
         let limits = &*self.0;
         let of_all = |limit| {
@@ -97,8 +98,8 @@ impl ThreadLimits {
             });
         }
         let of_connection = connection::acquire_permit(request, limits.connection_max)?;
-        let of_address = request.peer_addr().map(|peer| {
-            let permit = limits.of_addresses.try_acquire(network_of(peer.ip()));
+        let of_address = client.map(|address| {
+            let permit = limits.of_addresses.try_acquire(network_of(address));
             permit.ok_or(ErrorKind::TooManyOfAddress(limits.address_max))
         });
         Ok(RequestPermits {
@@ -119,14 +120,14 @@ mod tests {
         let limits = Arc::new(InFlightLimits::new(&ApiConfig::default())).for_thread();
         let request = TestRequest::with_uri(HEALTH_PATH).to_http_request();
         let mut permits: Vec<_> = (0..HEALTH_CHECKS_MAX)
-            .map(|_| limits.acquire(&request).unwrap())
+            .map(|_| limits.acquire(&request, None).unwrap())
             .collect();
-        let full = limits.acquire(&request);
+        let full = limits.acquire(&request, None);
         assert!(matches!(
             full,
             Err(ErrorKind::TooManyInFlight(HEALTH_CHECKS_MAX))
         ));
         permits.pop();
-        limits.acquire(&request).unwrap();
+        limits.acquire(&request, None).unwrap();
     }
 }

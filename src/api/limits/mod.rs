@@ -2,6 +2,7 @@
 //!
 //! The module also has the counters of routes, because the shared state holds them.
 
+mod client_address;
 mod compressors;
 pub(crate) mod connection;
 mod in_flight;
@@ -9,7 +10,8 @@ pub(crate) mod large_responses;
 mod route_meters;
 mod switches;
 
-pub(crate) use compressors::Compressors;
+pub(crate) use client_address::client_address;
+pub(crate) use compressors::{CompressorPermit, Compressors};
 pub use connection::Connection;
 pub(crate) use in_flight::{InFlightLimits, RequestPermits, ThreadLimits};
 pub(crate) use route_meters::RouteMeterId;

@@ -17,6 +17,7 @@ use actix_web::{
 use bytes::Bytes;
 use ledger_limits::{MemoryBudget, MemoryLease};
 use std::{
+    net::IpAddr,
     pin::Pin,
     rc::Rc,
     sync::Arc,
@@ -52,7 +53,7 @@ pub(crate) fn attach_permits(
     }
 }
 
-/// Acquires the permits of a request.
+/// Acquires the permits of a request of the client at this address.
 ///
 /// # Errors
 ///
@@ -61,6 +62,7 @@ pub(crate) fn attach_permits(
 pub(crate) fn admit(
     limits: &Rc<ThreadLimits>,
     request: &HttpRequest,
+    client: Option<IpAddr>,
 ) -> Result<RequestPermits, ErrorKind> {
     let path_and_query = request.uri().path_and_query();
     if path_and_query.map_or(0, |text| text.as_str().len()) > PATH_AND_QUERY_BYTES_MAX {
@@ -68,7 +70,7 @@ pub(crate) fn admit(
             limit_bytes: PATH_AND_QUERY_BYTES_MAX,
         });
     }
-    limits.acquire(request)
+    limits.acquire(request, client)
 }
 
 /// Memory that a response holds until its client has read it.

@@ -22,7 +22,7 @@ use crate::{
         BodyWriter, SharedBody,
         body::{LeasedPieces, PiecesBody, ResponseLease, pieces_of},
     },
-    limits::Compressors,
+    limits::{CompressorPermit, Compressors},
 };
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
@@ -36,7 +36,7 @@ use actix_web::{
 };
 use bytes::Bytes;
 use ledger_actors::NodeHandle;
-use ledger_limits::MemoryBudget;
+use ledger_limits::{ClientKey, MemoryBudget};
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -158,7 +158,7 @@ impl Coding {
     }
 }
 
-/// Compresses the response if it is eligible and the client accepts a coding.
+/// Compresses a response to `client` if it is eligible and the client accepts a coding.
 ///
 /// A renderer thread of `node` compresses large bodies. The memory of the compressed body is leased
 /// from `responses`.
@@ -166,6 +166,7 @@ pub(crate) async fn compress(
     node: &NodeHandle,
     compressors: &Compressors,
     responses: &MemoryBudget,
+    client: ClientKey,
     mut response: ServiceResponse,
 ) -> ServiceResponse {
     if !is_eligible(&response) {
@@ -190,7 +191,8 @@ pub(crate) async fn compress(
         },
     };
     let writer = BodyWriter::new(responses);
-    let body = match try_compress(node, compressors, coding, &body, writer).await {
+    let permit = compressors.try_acquire(client);
+    let body = match try_compress(node, permit, coding, &body, writer).await {
         Some(smaller) => {
             let name = HeaderValue::from_static(coding.name());
             response
@@ -228,16 +230,16 @@ fn is_eligible(response: &ServiceResponse) -> bool {
         && is_large
 }
 
-/// Returns the compressed body. Returns `None` if it is no smaller, if too many bodies are being
-/// compressed, or if the budget of responses has no capacity for it.
+/// Returns the compressed body. Returns `None` if it is no smaller, without a permit, or if the
+/// budget of responses has no capacity for it.
 async fn try_compress(
     node: &NodeHandle,
-    compressors: &Compressors,
+    permit: Option<CompressorPermit>,
     coding: Coding,
     body: &Arc<[Bytes]>,
     writer: BodyWriter,
 ) -> Option<LeasedPieces> {
-    let permit = compressors.try_acquire()?;
+    let permit = permit?;
     let body = Arc::clone(body);
     let is_large = size_bytes(&body) > INLINE_BYTES_MAX;
     let compress = move || {

@@ -10,7 +10,10 @@ use actix_web::{
     dev::ServiceResponse,
     http::header::{HeaderMap, HeaderName},
 };
-use std::time::{Duration, Instant};
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
 use tracing::{Instrument as _, Level, Span};
 
 /// Target of the log lines.
@@ -76,15 +79,18 @@ impl TraceParent {
 /// The trace context and start time of a request that is being processed.
 pub(crate) struct RequestTrace {
     parent: Option<TraceParent>,
+    /// Address of the client.
+    address: Option<IpAddr>,
     is_logged: bool,
     started_at: Instant,
 }
 
 impl RequestTrace {
-    /// Starts to trace a request with these headers.
-    pub fn start(headers: &HeaderMap) -> Self {
+    /// Starts to trace a request with these headers, of the client at this address.
+    pub fn start(headers: &HeaderMap, address: Option<IpAddr>) -> Self {
         Self {
             parent: TraceParent::from_headers(headers),
+            address,
             is_logged: tracing::enabled!(target: TARGET, Level::DEBUG),
             started_at: Instant::now(),
         }
@@ -110,34 +116,37 @@ impl RequestTrace {
     ) -> Duration {
         let duration = self.started_at.elapsed();
         if self.is_logged {
-            log(client, self.parent.as_ref(), duration, route, response);
+            self.log(client, duration, route, response);
         }
         duration
     }
-}
 
-fn log(
-    client: &HeaderName,
-    parent: Option<&TraceParent>,
-    duration: Duration,
-    (root, pattern): (&str, Option<&str>),
-    response: &ServiceResponse,
-) {
-    let route = pattern.map_or("(none)".to_owned(), |pattern| format!("{root}{pattern}"));
-    let request = response.request();
-    let client = request.headers().get(client);
-    // The fields are logged as text, because the log quotes and escapes text.
-    tracing::debug!(
-        target: TARGET,
-        method = truncated(request.method().as_str()),
-        route,
-        status = response.status().as_u16(),
-        duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
-        trace_id = parent.map(|parent| parent.trace_id.as_str()),
-        parent_id = parent.map(|parent| parent.parent_id.as_str()),
-        client = client.map(|value| truncated(&String::from_utf8_lossy(value.as_bytes()))),
-        "answered"
-    );
+    fn log(
+        &self,
+        client: &HeaderName,
+        duration: Duration,
+        (root, pattern): (&str, Option<&str>),
+        response: &ServiceResponse,
+    ) {
+        let route = pattern.map_or("(none)".to_owned(), |pattern| format!("{root}{pattern}"));
+        let parent = self.parent.as_ref();
+        let address = self.address.map(|address| address.to_string());
+        let request = response.request();
+        let client = request.headers().get(client);
+        // The fields are logged as text, because the log quotes and escapes text.
+        tracing::debug!(
+            target: TARGET,
+            method = truncated(request.method().as_str()),
+            route,
+            status = response.status().as_u16(),
+            duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            trace_id = parent.map(|parent| parent.trace_id.as_str()),
+            parent_id = parent.map(|parent| parent.parent_id.as_str()),
+            address,
+            client = client.map(|value| truncated(&String::from_utf8_lossy(value.as_bytes()))),
+            "answered"
+        );
+    }
 }
 
 /// Returns the first [`LOGGED_CHARS_MAX`] characters of a text, with control characters escaped.

@@ -19,7 +19,7 @@ use ledger_crypto::Ed25519PrivateKey;
 use ledger_http::{
     CertificateHolder, ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry,
 };
-use ledger_limits::KeyedLimit;
+use ledger_limits::{KeyedLimit, TrustedProxies};
 use ledger_types::Genesis;
 use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 
@@ -190,13 +190,13 @@ impl Parts<'_> {
             return Ok(None);
         };
         let state = state.clone();
-        let listener = start(
-            node,
-            &self.side_options("graphql", address),
-            move |config| {
-                ledger_api::configure_graphql(config, &state);
-            },
-        )?;
+        let options = ListenerOptions {
+            trusted_proxies: self.settings.api.trusted_proxies.clone(),
+            ..self.side_options("graphql", address)
+        };
+        let listener = start(node, &options, move |config| {
+            ledger_api::configure_graphql(config, &state);
+        })?;
         Ok(Some(listener))
     }
 
@@ -248,6 +248,7 @@ impl Parts<'_> {
             address: listener.listen,
             max_connections: self.connections.api,
             addresses: Arc::new(KeyedLimit::new(listener.max_connections_per_address)),
+            trusted_proxies: self.settings.api.trusted_proxies.clone(),
             tls,
             ..self.options("api")
         }
@@ -275,6 +276,7 @@ impl Parts<'_> {
             backlog: settings.api_listener.backlog,
             max_connections: side,
             addresses: Arc::new(KeyedLimit::new(side.div_ceil(SIDE_ADDRESS_SHARE))),
+            trusted_proxies: TrustedProxies::default(),
             tls: None,
             connection: connection_config(settings),
             on_connect: Rc::default,

@@ -3,6 +3,7 @@
 use super::{Settings, Value};
 use crate::access::{NoHostNames, NoOrigins};
 use ledger_actors::FilterRules;
+use ledger_limits::NoNetworks;
 use ledger_types::Vendor;
 use std::{fmt, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -50,6 +51,8 @@ pub enum Kind {
     HostNames,
     /// Origins of web pages, separated by commas.
     Origins,
+    /// Networks in CIDR notation, separated by commas.
+    Networks,
     /// A path, not empty.
     Path,
     /// A path, or the empty text for none.
@@ -188,6 +191,7 @@ impl fmt::Display for Kind {
             ),
             Self::HostNames => NoHostNames.fmt(f),
             Self::Origins => NoOrigins.fmt(f),
+            Self::Networks => NoNetworks.fmt(f),
             Self::Path => f.write_str("a path"),
             Self::OptionalPath => f.write_str("a path, or \"\" for none"),
             Self::LogLevel => f.write_str(

@@ -7,7 +7,7 @@
 use super::{
     Kind::{
         Boolean, Choice, FilterRules, FrameworkUpgrades, HostNames, Integer, Listen, LogLevel,
-        OptionalListen, OptionalPath, Origins, Path, Vendor,
+        Networks, OptionalListen, OptionalPath, Origins, Path, Vendor,
     },
     Setting, SettingValue,
     setting::INTEGER_MAX as MAX,
@@ -80,7 +80,14 @@ settings! {
         "Maximum number of requests in flight per client address (IPv6: per /64 network); beyond \
          it, requests get 503. Below max_in_flight, so that one address cannot use all, and close \
          to it, so that a busy client or a proxy can use nearly all. On a public network, set \
-         much less.";
+         much less, and list proxies in trusted_proxies.";
+    "api.trusted_proxies" => api.trusted_proxies, Networks, "",
+        "Networks of the proxies whose Forwarded or X-Forwarded-For header is believed; it names \
+         the client that the limits per address and the log count. Walking from the last proxy \
+         to the first, the first address outside of these networks is the client, because \
+         addresses before it can be forged. If a request has both headers and they name different \
+         clients, the proxy counts as the client. A proxy itself may open any number of \
+         connections up to max_connections. List only proxies that set the header themselves.";
     "api.workers" => api_listener.workers, Integer(0..=API_WORKERS_MAX), "threads",
         "Worker threads of the listener of /v1; 0 means one per core, up to the maximum.";
     "api.keep_alive_secs" => api_listener.keep_alive_secs, Integer(1..=86_400), "s",
@@ -102,9 +109,8 @@ settings! {
     "api.max_connections_per_address" => api_listener.max_connections_per_address,
         Integer(1..=1_000_000), "connections",
         "Maximum number of open connections per client address (IPv6: per /64 network); further \
-         ones are closed. Below max_connections, so that one address cannot use all. Behind a \
-         proxy, whose address all clients share, set it to max_connections. On a public network, \
-         set much less.";
+         ones are closed. Below max_connections, so that one address cannot use all. It does not \
+         apply to trusted_proxies. On a public network, set much less.";
     "api.client_send_timeout_ms" => api_listener.client_send_timeout_ms, Integer(1..=600_000), "ms",
         "Maximum time that a client leaves a response unread; then the connection is closed, or \
          over HTTP/2 the unread responses are reset. In the long run a client must read 2 KiB/s: \
@@ -198,8 +204,8 @@ settings! {
         "Maximum work that waits in each of two queues, one for connections whose last \
          transactions were accepted and one for all others; beyond it, submissions get 503. A \
          secp256k1 signature counts as 2 of ed25519, one of a passkey as 6, and four keys of a \
-         multi-key account as 1. Transactions that count up to 8 and larger ones leave each other \
-         a quarter. The default is about half a second of work for one core.";
+         multi-key account as 1. Clients take turns, and the client of an address holds at most as \
+         much as is free. The default is about half a second of work for one core.";
 
     "filter.rules" => node.filter, FilterRules, "",
         "Rules of the submission filter. The first rule that matches a submission allows it or \
@@ -232,9 +238,10 @@ settings! {
         "Maximum time that wait_by_hash waits for a transaction to commit; then the response says \
          that it is pending. The limit of the reference node.";
     "wait.capacity" => node.wait.capacity, Integer(1..=1_000_000), "long polls",
-        "Maximum number of concurrent long polls; beyond it, wait_by_hash responds at once, as \
-         by_hash does. Below api.max_in_flight, so that long polls leave room for other requests; \
-         the node does not check this.";
+        "Maximum number of concurrent long polls; beyond it, wait_by_hash responds as by_hash \
+         does, with a pending transaction after 100 ms. The client of an address may use seven \
+         eighths of it, or less if others wait too. Below api.max_in_flight, so that long polls \
+         leave room for other requests; the node does not check this.";
 
     "sequencer.mode" => sequencer.mode, Choice(&["solo"]), "",
         "Sequencer, which decides the order of transactions: solo is this node alone.";

@@ -95,6 +95,7 @@ fn another_value(setting: &Setting) -> Value {
         (Kind::FilterRules, _) => "deny all",
         (Kind::HostNames, _) => "a,b",
         (Kind::Origins, _) => "https://a",
+        (Kind::Networks, _) => "10.0.0.0/8,::1/128",
         (Kind::Path | Kind::OptionalPath, _) => "other",
         (Kind::LogLevel, _) => "trace",
         (kind, default) => panic!("{kind} has the default {default}"),

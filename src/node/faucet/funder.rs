@@ -4,6 +4,7 @@
 use super::error::FaucetError;
 use ledger_actors::{NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus};
 use ledger_client::signer::{self, Payment, Signer, Terms};
+use ledger_limits::ClientKey;
 use ledger_types::{
     AccountAddress, ChainIdentity, CheckedTransaction, Discard, EntryFunction, ExecutionStatus,
     ReplayProtector, ValidationStatus,
@@ -115,7 +116,7 @@ impl Funder {
         };
         // Ends when the transaction expires, because the mempool removes it then.
         loop {
-            let lookup = match self.node.wait_for_commit(hash).await {
+            let lookup = match self.node.wait_for_commit(hash, ClientKey::NODE).await {
                 Ok((_, lookup)) => lookup,
                 // The transaction is pending: the next one must not be sent before its outcome.
                 Err(NodeError::Overloaded { .. }) => {

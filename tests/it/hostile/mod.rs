@@ -9,6 +9,7 @@ mod connections;
 pub mod frames;
 mod http1;
 mod http2;
+mod proxies;
 mod streams;
 
 use crate::kit::{RawConnection, TestNode, until};

@@ -118,7 +118,8 @@ async fn log_lines(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
     let traced = move |request: ServiceRequest, next: Next<BoxBody>| {
         let client = client.clone();
         async move {
-            let trace = RequestTrace::start(request.headers());
+            let peer = request.peer_addr().map(|peer| peer.ip());
+            let trace = RequestTrace::start(request.headers(), peer);
             let response = trace.in_scope(next.call(request)).await?;
             let pattern = response.request().match_pattern();
             trace.finish(&client, ("", pattern.as_deref()), &response);
@@ -151,6 +152,7 @@ async fn logs_a_line_per_request_if_enabled() {
     let long = "x".repeat(LOGGED_CHARS_MAX + 1);
     let requests = vec![
         get("/things/a?secret=1")
+            .peer_addr("[2001:db8::9]:80".parse().unwrap())
             .insert_header(("traceparent", GOOD))
             .insert_header(("x-node-client", "sdk/1\t\u{9b}2J status=200")),
         get("/nothing").insert_header(("x-node-client", long)),
@@ -165,6 +167,7 @@ async fn logs_a_line_per_request_if_enabled() {
     assert!(first["duration_us"].is_u64(), "{first}");
     assert_eq!(first["trace_id"], TRACE_ID);
     assert_eq!(first["parent_id"], PARENT_ID);
+    assert_eq!(first["address"], "2001:db8::9");
     assert_eq!(first["client"], "sdk/1\\t\\u{9b}2J status=200");
     let second = &lines[1]["fields"];
     assert_eq!(

@@ -144,7 +144,7 @@ pub(crate) async fn wait_by_hash(
     let (ledger_info, lookup) = if cx.is_head {
         cx.node().transaction_by_hash(hash).await?
     } else {
-        cx.node().wait_for_commit(hash).await?
+        cx.node().wait_for_commit(hash, cx.client()).await?
     };
     render_status(&cx, ledger_info, hash, lookup).await
 }

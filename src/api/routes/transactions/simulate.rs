@@ -163,7 +163,7 @@ async fn reject_valid_signatures(
 ) -> Result<(), ErrorKind> {
     let verdict = cx
         .node()
-        .check_signatures(signed.clone(), Lane::Untrusted)
+        .check_signatures(signed.clone(), Lane::Untrusted, cx.client())
         .await;
     match verdict {
         Err(SubmitError::Invalid(_)) => Ok(()),

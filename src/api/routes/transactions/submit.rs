@@ -253,7 +253,9 @@ pub(crate) async fn check(
     signed: SignedTransaction,
 ) -> Result<CheckedTransaction, SubmitError> {
     cx.node().check_capacity(&signed).await?;
-    cx.node().check_signatures(signed, cx.lane()).await
+    cx.node()
+        .check_signatures(signed, cx.lane(), cx.client())
+        .await
 }
 
 /// Submits a checked transaction, and records the outcome for its connection.

@@ -22,6 +22,7 @@ use actix_web::{
 use ledger_actors::{Clock, Lane, NodeHandle, TransactionStatus, WaitConfig};
 use ledger_api::configure;
 use ledger_crypto::HashValue;
+use ledger_limits::ClientKey;
 use ledger_store::Snapshot;
 use ledger_types::SignedTransaction;
 use std::{
@@ -276,12 +277,16 @@ fn commit_on_another_thread(
 ) {
     let committed = async move {
         let checked = handle
-            .check_signatures(transaction, Lane::Trusted)
+            .check_signatures(transaction, Lane::Trusted, ClientKey::NODE)
             .await
             .unwrap();
         handle.submit(checked).await.unwrap();
         while !matches!(
-            handle.wait_for_commit(awaited).await.unwrap().1,
+            handle
+                .wait_for_commit(awaited, ClientKey::NODE)
+                .await
+                .unwrap()
+                .1,
             TransactionStatus::Committed(_)
         ) {}
         // A read waits until the store has applied the block, so that direct reads see it.

@@ -9,6 +9,7 @@ mod compression;
 mod concurrent_commits;
 mod encoding;
 mod events;
+mod fairness;
 mod filter;
 mod graphql;
 mod groups;

@@ -8,6 +8,7 @@ use futures::{FutureExt, future::LocalBoxFuture};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
 use ledger_types::SignedTransaction;
 use std::{
+    net::Ipv4Addr,
     sync::{Arc, Mutex, mpsc},
     task::{Context, Wake, Waker},
 };
@@ -74,7 +75,7 @@ struct Holder {
 }
 
 impl Holder {
-    /// Requests a check with a waker that blocks the thread.
+    /// Requests a check, for the client of the tests, with a waker that blocks the thread.
     ///
     /// The check of a trusted submission runs on the thread only if other checks wait. Retries if
     /// the check completes before its waker is registered.
@@ -87,8 +88,9 @@ impl Holder {
                 release: Mutex::new(wait),
             }));
             let (handle, signed) = (api.handle(), Transfer::new(2, 0).sign(&api.chain));
+            let client = api.state.client_keys.key_of(Ipv4Addr::LOCALHOST.into());
             let check = async move {
-                handle.check_signatures(signed, lane).await.unwrap();
+                handle.check_signatures(signed, lane, client).await.unwrap();
             };
             let mut check = check.boxed_local();
             // The first poll looks for other waiting checks and wakes itself.

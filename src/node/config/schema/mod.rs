@@ -152,6 +152,7 @@ impl From<&Kind> for Constraint {
             Kind::FilterRules => Self::pattern(&filter_rules()),
             Kind::HostNames => Self::pattern(&optional(&list(NAME))),
             Kind::Origins => Self::pattern(&optional(&list(&origin()))),
+            Kind::Networks => Self::pattern(&optional(&list(&network()))),
             Kind::LogLevel => Self::pattern(&log_levels()),
         }
     }
@@ -195,11 +196,23 @@ fn list(item: &str) -> String {
     format!(r"\s*{item}\s*(,\s*{item}\s*)*")
 }
 
+/// Returns the pattern of an IPv4 address.
+fn ipv4() -> String {
+    let byte = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+    format!(r"{byte}(\.{byte}){{3}}")
+}
+
 /// Returns the pattern of `IP:PORT`.
 fn address() -> String {
-    let byte = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
     let scoped_ipv6 = r"\[[0-9A-Fa-f:.]+(%[0-9]+)?\]";
-    format!(r"({byte}(\.{byte}){{3}}|{scoped_ipv6}):{PORT}")
+    format!(r"({}|{scoped_ipv6}):{PORT}", ipv4())
+}
+
+/// Returns the pattern of a network in CIDR notation, or of an address. It also matches other
+/// groups of hexadecimal digits than those of IPv6 addresses.
+fn network() -> String {
+    let ipv6 = "[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?";
+    format!("({}(/(3[0-2]|[12]?[0-9]))?|{ipv6})", ipv4())
 }
 
 /// Returns the pattern of an origin or `*`.

@@ -88,6 +88,10 @@ fn schema_and_loader_accept_the_same_values() {
             ],
         ),
         ("graphql.listen", vec!["''", "'0.0.0.0:8090'"]),
+        (
+            "api.trusted_proxies",
+            vec!["''", "'127.0.0.1'", "'10.0.0.0/8 , ::1,2001:db8::/32'"],
+        ),
         ("api.compression_enabled", vec!["true", "false"]),
         ("sequencer.mode", vec!["'solo'"]),
         ("process.scheduling", vec!["'batch'", "'inherit'"]),
@@ -170,6 +174,17 @@ fn schema_and_loader_reject_the_same_values() {
             ],
         ),
         ("graphql.listen", vec!["' '", "':8090'"]),
+        (
+            "api.trusted_proxies",
+            vec![
+                "'proxy'",
+                "'10.0.0.0/33'",
+                "'10.0.0/8'",
+                "'::/129'",
+                "'127.0.0.1,'",
+                "' '",
+            ],
+        ),
         ("api.compression_enabled", vec!["1", "'true'", "'yes'"]),
         ("sequencer.mode", vec!["'bft'", "'SOLO'", "''"]),
         ("process.scheduling", vec!["'fifo'"]),

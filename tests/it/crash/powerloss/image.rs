@@ -10,6 +10,7 @@ use crate::kit::TestAccount;
 use ledger_actors::{Lane, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
+use ledger_limits::ClientKey;
 use ledger_store::{Snapshot, Store, StoreOptions};
 use ledger_types::{Genesis, LedgerInfo, Parameters, Vendor};
 use std::{
@@ -225,11 +226,11 @@ async fn commit_transfer(handle: &NodeHandle) {
     let transaction = account.transfer(handle.chain(), next, account.address, 1);
     let hash = transaction.hash(handle.chain().vendor());
     let checked = handle
-        .check_signatures(transaction, Lane::Trusted)
+        .check_signatures(transaction, Lane::Trusted, ClientKey::NODE)
         .await
         .unwrap();
     handle.submit(checked).await.unwrap();
-    let (_, found) = handle.wait_for_commit(hash).await.unwrap();
+    let (_, found) = handle.wait_for_commit(hash, ClientKey::NODE).await.unwrap();
     assert!(
         matches!(found, TransactionStatus::Committed(_)),
         "{found:?}"

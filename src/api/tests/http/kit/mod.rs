@@ -28,6 +28,10 @@ use ledger_types::{
 };
 use ledger_vm::Chain;
 use serde_json::Value;
+use std::{
+    collections::BTreeSet,
+    net::{Ipv4Addr, SocketAddr},
+};
 use tempfile::TempDir;
 
 /// A running node that serves its interface.
@@ -205,6 +209,15 @@ impl TestApi {
             assert_eq!(self.commit(&funding).await["success"], true);
         }
     }
+}
+
+/// Returns the addresses of clients that share no class ([`ClientKeys`](ledger_limits::ClientKeys)).
+pub fn unrelated_clients(state: &ApiState, count: usize) -> Vec<SocketAddr> {
+    let mut classes = BTreeSet::new();
+    let addresses = (1..).map(|number| SocketAddr::from((Ipv4Addr::from_bits(number), 1)));
+    let unrelated =
+        addresses.filter(|address| classes.insert(state.client_keys.key_of(address.ip())));
+    unrelated.take(count).collect()
 }
 
 /// Returns the seven ledger headers of a successful response.

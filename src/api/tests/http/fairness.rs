@@ -1,0 +1,65 @@
+//! Limits that clients share, so that one of them cannot take all.
+
+use crate::kit::{Settings, TestApi, Transfer, unrelated_clients};
+use actix_web::{
+    App,
+    test::{TestRequest, call_and_read_body_json, init_service},
+};
+use futures::{future::join_all, poll};
+use ledger_actors::WaitConfig;
+use ledger_api::configure;
+use serde_json::Value;
+use std::net::SocketAddr;
+
+#[actix_web::test]
+async fn one_client_leaves_waits_to_others() {
+    const CAPACITY: usize = 16;
+    const PART: usize = 14;
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 600_000,
+        capacity: CAPACITY,
+    };
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let parked = Transfer::new(0, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
+    let path = format!(
+        "/v1/transactions/wait_by_hash/{}",
+        parked.hash(api.chain.vendor())
+    );
+    let wait = |client: SocketAddr| {
+        let request = TestRequest::get().uri(&path).peer_addr(client);
+        Box::pin(call_and_read_body_json::<_, _, Value>(
+            &app,
+            request.to_request(),
+        ))
+    };
+    let [greedy, other] = unrelated_clients(&api.state, 2)[..] else {
+        panic!("there are two")
+    };
+    let waits = || {
+        let waits = api.handle().meters().waits;
+        (waits.waiting, waits.refused)
+    };
+    let mut waiting: Vec<_> = (0..PART).map(|_| wait(greedy)).collect();
+    for wait in &mut waiting {
+        assert!(poll!(wait).is_pending());
+    }
+    assert_eq!(waits(), (PART, 0));
+    // Beyond its part the client gets the status of the transaction, although waits are free.
+    assert_eq!(wait(greedy).await["type"], "pending_transaction");
+    assert_eq!(waits(), (PART, 1));
+
+    let mut of_other = wait(other);
+    assert!(poll!(&mut of_other).is_pending());
+    assert_eq!(waits(), (PART + 1, 1));
+    waiting.push(of_other);
+
+    api.commit(&Transfer::new(0, 0)).await;
+    for response in join_all(waiting).await {
+        assert_eq!(response["type"], "user_transaction");
+    }
+    assert_eq!(waits().0, 0);
+    api.stop().await;
+}

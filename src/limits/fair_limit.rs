@@ -1,0 +1,157 @@
+//! Counting permits that clients share.
+
+use crate::{ClientKey, Limit};
+use std::{
+    iter,
+    ops::Deref,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// A limit on the number of concurrently held [`FairPermit`]s, of which no client can hold all.
+///
+/// A client may hold at most [`Self::per_free`] times as many permits as are free. With `k` for that
+/// number, a client alone may hold one part of `k` in `k + 1`, and `n` clients that all want more
+/// `k` parts each of `n * k + 1`. The free part admits the next client at once.
+#[derive(Debug)]
+pub struct FairLimit {
+    all: Limit,
+    of_clients: Box<[AtomicUsize]>,
+    per_free: usize,
+}
+
+impl FairLimit {
+    /// Creates a limit of `max` permits, none of which is held. A client may hold `per_free` times
+    /// as many as are free.
+    pub fn new(max: usize, per_free: usize) -> Self {
+        let zeros = iter::repeat_with(AtomicUsize::default);
+        Self {
+            all: Limit::new(max),
+            of_clients: zeros.take(ClientKey::COUNT).collect(),
+            per_free,
+        }
+    }
+
+    /// Returns the maximum number of permits of all clients.
+    pub fn max(&self) -> usize {
+        self.all.max()
+    }
+
+    /// Returns the number of permits that are held.
+    pub fn held(&self) -> usize {
+        self.all.held()
+    }
+
+    /// Returns the number of permits that a client may hold for each one that is free.
+    pub fn per_free(&self) -> usize {
+        self.per_free
+    }
+
+    fn of_client(&self, client: ClientKey) -> &AtomicUsize {
+        &self.of_clients[client.index()]
+    }
+}
+
+/// One permit of a [`FairLimit`], released when it is dropped.
+///
+/// `H` is the handle that leads to the limit, as in [`Permit`](crate::Permit).
+#[derive(Debug)]
+pub struct FairPermit<H: Deref<Target = FairLimit>> {
+    handle: H,
+    client: ClientKey,
+}
+
+impl<H: Deref<Target = FairLimit>> FairPermit<H> {
+    /// Acquires a permit for `client`. Returns `None` if the limit is reached, or if the client
+    /// holds its part of it.
+    pub fn try_acquire(handle: H, client: ClientKey) -> Option<Self> {
+        let held = handle.all.increment()?;
+        let own = handle.of_client(client).fetch_add(1, Relaxed);
+        // Dropped again, which releases it, if the client has no right to it.
+        let permit = Self { handle, client };
+        let free = (permit.handle.max() + 1).saturating_sub(held);
+        (own < free.saturating_mul(permit.handle.per_free)).then_some(permit)
+    }
+}
+
+impl<H: Deref<Target = FairLimit>> Drop for FairPermit<H> {
+    fn drop(&mut self) {
+        self.handle.of_client(self.client).fetch_sub(1, Relaxed);
+        self.handle.all.decrement();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn client(index: usize) -> ClientKey {
+        ClientKey(u16::try_from(index).unwrap())
+    }
+
+    /// Acquires permits until the client gets no more.
+    fn take_all(limit: &FairLimit, index: usize) -> Vec<FairPermit<&FairLimit>> {
+        iter::from_fn(|| FairPermit::try_acquire(limit, client(index))).collect()
+    }
+
+    #[test]
+    fn leaves_permits_to_the_next_client() {
+        for (max, per_free, parts) in [
+            (8, 1, [4, 2, 1, 1]),
+            (800, 7, [700, 88, 11, 1]),
+            (1, 1, [1, 0, 0, 0]),
+            (0, 7, [0; 4]),
+        ] {
+            let limit = FairLimit::new(max, per_free);
+            let held: Vec<_> = (0..4).map(|index| take_all(&limit, index)).collect();
+            assert_eq!(held.iter().map(Vec::len).collect::<Vec<_>>(), parts);
+            drop(held);
+            assert_eq!(limit.held(), 0);
+        }
+    }
+
+    #[test]
+    fn parts_of_greedy_clients_become_equal() {
+        const CLIENTS: usize = 3;
+        let limit = FairLimit::new(700, 7);
+        let mut held: Vec<_> = (0..CLIENTS).map(|index| take_all(&limit, index)).collect();
+        // Each releases a tenth in turn, and all want more.
+        for _ in 0..200 {
+            for permits in &mut held {
+                permits.truncate(permits.len() * 9 / 10);
+            }
+            for (index, permits) in held.iter_mut().enumerate() {
+                permits.extend(FairPermit::try_acquire(&limit, client(index)));
+            }
+            for (index, permits) in held.iter_mut().enumerate().rev() {
+                permits.extend(take_all(&limit, index));
+            }
+        }
+        let counts: Vec<_> = held.iter().map(Vec::len).collect();
+        let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+        assert!(most - least <= most / 5, "{counts:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_client_without_permits_gets_every_free_one(
+            steps in prop::collection::vec((0..8usize, any::<bool>()), 1..400),
+            max in 1..20usize,
+            per_free in 1..9usize,
+        ) {
+            let limit = FairLimit::new(max, per_free);
+            let mut held: Vec<Vec<_>> = (0..8).map(|_| Vec::new()).collect();
+            for (index, releases) in steps {
+                if releases {
+                    held[index].pop();
+                    continue;
+                }
+                let (free, own) = (max - limit.held(), held[index].len());
+                let permit = FairPermit::try_acquire(&limit, client(index));
+                prop_assert_eq!(permit.is_some(), own < per_free * free);
+                held[index].extend(permit);
+                prop_assert_eq!(limit.held(), held.iter().map(Vec::len).sum::<usize>());
+            }
+        }
+    }
+}
