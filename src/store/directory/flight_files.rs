@@ -7,7 +7,6 @@ use super::names::{
     FLIGHT_PREFIX, FLIGHT_SUFFIX, UNFINISHED_SUFFIX, is_complete_flight_name, is_flight_name,
     sync_names,
 };
-use crate::write::disk_space::has_space_beside_writes;
 use std::{
     ffi::OsStr,
     fs::{self, File},
@@ -20,25 +19,15 @@ pub const FLIGHT_FILES_MAX: usize = 8;
 
 /// Writes a recording durably, and removes the oldest ones beyond [`FLIGHT_FILES_MAX`].
 ///
-/// A recording takes no space that the next writes of the ledger may need, so the reserve of disk
-/// space does not count these files.
-///
 /// `now_usecs` is the time in the name, in microseconds since the Unix epoch; a later time is taken
 /// if that name exists. The caller must not call this concurrently for one directory.
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::StorageFull`] if the disk has no space for it beside the next writes of the
-/// ledger, and the error of the file system. The directory then holds no part of it, except
+/// Returns the error of the file system. The directory then holds no part of the recording, except
 /// if only the removal of old ones or the sync of the directory failed, or if the unfinished file
 /// cannot be removed either; the next start removes that.
 pub fn write_flight_file(directory: &Path, now_usecs: u64, content: &[u8]) -> io::Result<PathBuf> {
-    if !has_space_beside_writes(directory, content.len() as u64) {
-        return Err(io::Error::new(
-            ErrorKind::StorageFull,
-            "the disk has no space for the file beside the next writes of the ledger",
-        ));
-    }
     let path = (now_usecs..)
         .map(|usecs| directory.join(file_name(usecs)))
         .find(|path| !path.exists())

@@ -6,7 +6,7 @@ use crate::{
     tables::schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
     wal::WalConfig,
 };
-use ledger_test_support::{Disk, Image};
+use ledger_test_support::{Disk, Fault, Image};
 use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
 use std::{
     fs,

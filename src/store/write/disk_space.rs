@@ -81,7 +81,7 @@ pub fn write_space_bytes(content_bytes: u64, database: FileSize, log_bytes: u64)
 /// writes of its store: a full log and its checkpoint.
 ///
 /// Unknown space is no reason to reject a file. In a directory without a ledger, no write follows.
-pub(crate) fn has_space_beside_writes(directory: &Path, bytes: u64) -> bool {
+pub fn has_space_beside_writes(directory: &Path, bytes: u64) -> bool {
     let (Ok(database), Some(free)) = (FileSize::of(directory), free_bytes(directory)) else {
         return true;
     };

@@ -341,8 +341,8 @@ async fn stopped_node_on_a_small_disk() -> Option<(TestNode, Tmpfs, Vec<TestAcco
 
 #[tokio::test]
 async fn accepts_only_as_many_transactions_as_a_stop_can_save() {
-    /// Free space above the reserve of a tenth, and below the size of the transactions.
-    const FREE_BYTES: usize = 12 << 20;
+    /// Free space above the reserve of an idle node, and below the size of the transactions.
+    const FREE_BYTES: usize = 20 << 20;
     let Some((node, tmpfs, accounts)) = stopped_node_on_a_small_disk().await else {
         return;
     };
