@@ -228,6 +228,16 @@ impl NodeHandle {
         health.report_disk_space(ShortageSource::Monitor, shortage);
     }
 
+    /// Reports that the disk space is low for the blocks of the pending transactions, with the cause
+    /// in words, or that it is sufficient if `shortage` is `None`.
+    ///
+    /// While it is low, submissions are rejected. Blocks are started, so that the pending
+    /// transactions become fewer; the writer holds one for which there is no space.
+    pub fn report_pool_space(&self, shortage: Option<&Arc<str>>) {
+        let health = &self.node().health;
+        health.report_disk_space(ShortageSource::Pool, shortage);
+    }
+
     /// Compares the files of the store with their paths, and returns whether all are in place.
     ///
     /// Reports one that was removed or replaced as a failed write on `thread`, so that nothing is

@@ -2,7 +2,7 @@
 //! thread that holds up a block.
 
 use crate::Clock;
-use ledger_store::write_flight_file;
+use ledger_store::{has_space_beside_writes, write_flight_file};
 use serde::Serialize;
 use std::{
     array,
@@ -181,7 +181,8 @@ impl FlightRecorder {
     /// # Errors
     ///
     /// Returns [`FlightError::Busy`] if another thread writes one, and [`FlightError::Io`] if the
-    /// file system fails.
+    /// file system fails, or if the disk has no space for the file beside the next writes of the
+    /// ledger. The reserve of disk space therefore does not count these files.
     pub fn write(&self, directory: &Path, reason: &str) -> Result<FlightFile, FlightError> {
         if self.0.is_writing.swap(true, Acquire) {
             return Err(FlightError::Busy);
@@ -198,6 +199,12 @@ impl FlightRecorder {
         let now_usecs = self.0.clock.now_usecs();
         let entries = self.entries(now_usecs);
         let text = encode(&entries, now_usecs, reason)?;
+        if !has_space_beside_writes(directory, text.len() as u64) {
+            return Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                "the disk has no space for it beside the next writes of the ledger",
+            ));
+        }
         Ok(FlightFile {
             path: write_flight_file(directory, now_usecs, text.as_bytes())?,
             blocks: entries.len(),

@@ -7,8 +7,11 @@ use std::sync::Arc;
 /// A part of the node that finds a shortage of disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShortageSource {
-    /// The monitor of the free space.
+    /// The monitor of the free space: no block is started.
     Monitor,
+    /// The monitor of the free space, if blocks of the pending transactions may need more of it.
+    /// These blocks are started, because the shortage could not end without them.
+    Pool,
     /// The writer, while blocks or a prune step wait for disk space.
     Writer,
 }
@@ -17,6 +20,7 @@ pub(crate) enum ShortageSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shortages {
     monitor: Option<Arc<str>>,
+    pool: Option<Arc<str>>,
     writer: Option<Arc<str>>,
 }
 
@@ -24,18 +28,24 @@ impl Shortages {
     fn set(&mut self, source: ShortageSource, shortage: Option<Arc<str>>) {
         match source {
             ShortageSource::Monitor => self.monitor = shortage,
+            ShortageSource::Pool => self.pool = shortage,
             ShortageSource::Writer => self.writer = shortage,
         }
     }
 
     /// Returns the description of the shortage, or `None` if no source reports one. That of the
-    /// writer comes first, because blocks wait for its end.
+    /// writer comes first, because blocks wait for its end, that of the pool last.
     fn cause(&self) -> Option<&Arc<str>> {
+        self.pausing_cause().or(self.pool.as_ref())
+    }
+
+    /// Returns the description of the shortage that pauses writes, or `None` if none does.
+    fn pausing_cause(&self) -> Option<&Arc<str>> {
         self.writer.as_ref().or(self.monitor.as_ref())
     }
 }
 
-/// A state of the storage in which the node writes no new blocks.
+/// A state of the storage in which the node accepts no submissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unhealthy {
     /// Disk space is low. The state ends when no source reports a shortage any more.
@@ -92,7 +102,15 @@ impl Unhealthy {
             .then_some(Self::LowDiskSpace(shortages))
     }
 
-    /// Returns the reason why the node writes no new blocks.
+    /// Returns whether no block and no prune step is started.
+    fn is_paused(&self) -> bool {
+        match self {
+            Self::LowDiskSpace(shortages) => shortages.pausing_cause().is_some(),
+            Self::WriteFailed(_) | Self::ReadFailed { .. } => true,
+        }
+    }
+
+    /// Returns the reason why the node accepts no submissions.
     fn unavailable(&self) -> StorageUnavailable {
         match self {
             Self::LowDiskSpace(shortages) => {
@@ -112,6 +130,10 @@ impl Unhealthy {
     }
 }
 
+fn is_paused(state: Option<&Unhealthy>) -> bool {
+    state.is_some_and(Unhealthy::is_paused)
+}
+
 /// The reading side of the published health. Clones are cheap and share the state.
 ///
 /// Every submission checks it. The check takes no lock, and the cell is empty while the storage is
@@ -120,7 +142,7 @@ impl Unhealthy {
 pub(crate) struct StorageHealth(Arc<ArcSwapOption<Unhealthy>>);
 
 impl StorageHealth {
-    /// Returns the reason why the node writes no new blocks, or `None` if the storage is healthy.
+    /// Returns the reason why the node accepts no submissions, or `None` if the storage is healthy.
     pub(crate) fn unavailable(&self) -> Option<StorageUnavailable> {
         self.0.load().as_ref().map(|state| state.unavailable())
     }
@@ -131,6 +153,11 @@ impl StorageHealth {
         let state = self.0.load();
         let state = state.as_ref().filter(|state| state.fault().is_some())?;
         Some(state.unavailable())
+    }
+
+    /// Returns whether no block and no prune step is started.
+    pub(crate) fn is_paused(&self) -> bool {
+        is_paused(self.0.load().as_deref())
     }
 
     /// Returns whether blocks or a prune step wait for disk space.
@@ -173,7 +200,7 @@ impl StorageHealthPublisher {
     /// Publishes whether disk space is low according to `source`, with a description of the
     /// shortage if so.
     ///
-    /// Returns whether the storage thereby becomes healthy or ceases to be healthy.
+    /// Returns whether the start of blocks is thereby paused or resumed.
     pub(crate) fn publish_disk_space(
         &self,
         source: ShortageSource,
@@ -181,7 +208,7 @@ impl StorageHealthPublisher {
     ) -> bool {
         let Change { previous, next } =
             self.change(|current| Unhealthy::after_disk_space(current, source, shortage));
-        previous.is_some() != next.is_some()
+        is_paused(previous.as_deref()) != is_paused(next.as_deref())
     }
 
     /// Replaces the state with the result of `successor`, which is called again if another thread
@@ -328,5 +355,30 @@ mod tests {
             assert!(publisher.publish_disk_space(second, None));
             assert_eq!(health.unavailable(), None);
         }
+    }
+
+    #[test]
+    fn shortage_for_the_pool_pauses_nothing_and_is_reported_last() {
+        use ShortageSource::{Monitor, Pool};
+        let publisher = StorageHealthPublisher::default();
+        let health = publisher.health();
+        let low = |cause: &str| Some(StorageUnavailable::LowDiskSpace(cause.into()));
+        assert!(!publisher.publish_disk_space(Pool, Some(&"pool".into())));
+        assert_eq!(
+            (health.unavailable(), health.is_paused()),
+            (low("pool"), false)
+        );
+        assert!(publisher.publish_disk_space(Monitor, Some(&"all".into())));
+        assert_eq!(
+            (health.unavailable(), health.is_paused()),
+            (low("all"), true)
+        );
+        assert!(publisher.publish_disk_space(Monitor, None));
+        assert_eq!(
+            (health.unavailable(), health.is_paused()),
+            (low("pool"), false)
+        );
+        assert!(!publisher.publish_disk_space(Pool, None));
+        assert_eq!((health.unavailable(), health.is_paused()), (None, false));
     }
 }

@@ -86,7 +86,7 @@ impl HealthReporter {
     }
 
     /// Publishes whether disk space is low according to `source`. Notifies the storage actor if
-    /// that changes the health.
+    /// that pauses or resumes the start of blocks.
     ///
     /// `shortage` describes the shortage. It is `None` if disk space suffices.
     pub(crate) fn report_disk_space(&self, source: ShortageSource, shortage: Option<&Arc<str>>) {

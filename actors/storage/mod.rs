@@ -197,7 +197,7 @@ impl Storage {
     /// Two notifications in a row can be the same, for example if a write fails while disk space is
     /// low.
     fn notify_of_pause(&self) {
-        let is_paused = self.health.unavailable().is_some();
+        let is_paused = self.health.is_paused();
         if let Some(peers) = self.peers.get() {
             for receiver in &peers.paused {
                 receiver.send(SetPaused(is_paused));

@@ -70,7 +70,7 @@ fn next_block(chain: &Chain, snapshot: &Snapshot, tip: &mut ChainTip) -> Arc<Ind
 }
 
 #[test]
-fn writes_wait_for_disk_space_in_their_order() {
+fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
     let disk = Disk::default();
     let store = Store::open_backend(disk.clone(), disk.log(), &StoreOptions::default());
     let (chain, store) = initialized(store.unwrap());
@@ -122,11 +122,19 @@ fn writes_wait_for_disk_space_in_their_order() {
             Some(StorageUnavailable::LowDiskSpace(_))
         ));
     }
+    // There is no space for both blocks in one record.
     disk.free_space();
+    disk.inject(Fault::FullWrites { count: 1 });
     commits.commit(next_block(&chain, &snapshot, &mut tip));
     assert!(writer.step().is_continue());
     assert_eq!(health.unavailable(), None);
-    assert_eq!(*sent.lock().unwrap(), ["blocks [1, 2]", "prune step"]);
+    let expected = ["blocks [1]", "blocks [2]", "prune step"];
+    assert_eq!(std::mem::take(&mut *sent.lock().unwrap()), expected);
+    for _ in 0..2 {
+        commits.commit(next_block(&chain, &snapshot, &mut tip));
+    }
+    assert!(writer.step().is_continue());
+    assert_eq!(*sent.lock().unwrap(), ["blocks [3, 4]"]);
     assert!(reporter.get().is_none());
 }
 

@@ -204,7 +204,7 @@ impl Writer {
         }
     }
 
-    /// Appends the pending blocks as one group, then runs the pending prune steps.
+    /// Appends the pending blocks, then runs the pending prune steps.
     ///
     /// Blocks that arrive during the append form the next group.
     ///
@@ -233,19 +233,34 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends the pending blocks as one group. As soon as they are durable, they are no longer
-    /// pending, and the committer is notified.
+    /// Appends the pending blocks as one group, or one by one if the disk has no space for all.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::DiskFull`] if the disk has no space for the next block, and any other
+    /// error of the store if it cannot append.
+    fn append_pending(&mut self) -> Result<(), StoreError> {
+        let mut group_max = self.pending.blocks.len();
+        while !self.pending.blocks.is_empty() {
+            match self.append_first(group_max) {
+                Err(StoreError::DiskFull(_)) if group_max > 1 => group_max = 1,
+                appended => appended?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the first pending blocks, at most `group_max`, as one group. As soon as they are
+    /// durable, they are no longer pending, and the committer is notified.
     ///
     /// # Errors
     ///
     /// Returns the error of the store if it cannot append.
-    fn append_pending(&mut self) -> Result<(), StoreError> {
-        let executed = &mut self.pending.blocks;
-        if executed.is_empty() {
-            return Ok(());
-        }
-        let blocks: Vec<_> = executed
+    fn append_first(&mut self, group_max: usize) -> Result<(), StoreError> {
+        let pending = &mut self.pending.blocks;
+        let blocks: Vec<_> = pending
             .iter()
+            .take(group_max)
             .map(|indexed| Arc::clone(indexed.block()))
             .collect();
         let start = Instant::now();
@@ -260,7 +275,7 @@ impl Writer {
             recorder.record(BlockStage::Durable, heights);
             meter.committed(&blocks, start.elapsed());
             committer.send(BlocksDurable {
-                blocks: std::mem::take(executed),
+                blocks: pending.drain(..blocks.len()).collect(),
                 wal_blocks,
             });
         })

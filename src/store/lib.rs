@@ -102,6 +102,9 @@ pub use wal::{
     torn::{RecordDefect, TornRecord},
 };
 pub use write::{
-    applier::StoreApplier, disk_space::write_space_bytes, prune::Pruned, recovery::LogReplay,
+    applier::StoreApplier,
+    disk_space::{has_space_beside_writes, write_space_bytes},
+    prune::Pruned,
+    recovery::LogReplay,
     writer::StoreWriter,
 };

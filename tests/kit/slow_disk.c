@@ -1,5 +1,5 @@
 /* A disk that a test makes slow or hanging, for LD_PRELOAD: delays the syncs, writes and reads of
- * the files whose path contains a given text.
+ * the files whose path contains a given text. Counts the calls that find the disk full.
  *
  * The environment variable SLOW_DISK_CONTROL names a file that the test writes and this library
  * maps, so a change has effect on the next call, and an undelayed call costs one load. A delayed
@@ -7,6 +7,7 @@
  * tests/kit/slow_disk.rs writes the file; both define its layout.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -31,7 +32,9 @@ struct operation {
 
 struct control {
     struct operation operations[OPERATIONS];
-    _Atomic uint64_t is_loaded; /* 1 once the library has mapped the file */
+    _Atomic uint64_t is_loaded;  /* 1 once the library has mapped the file */
+    _Atomic uint64_t full_calls; /* number of calls that failed with ENOSPC or EDQUOT */
+    char full_path[256];         /* path of the file of the newest one; ends with a zero byte */
 };
 
 static struct control *control;
@@ -48,13 +51,17 @@ __attribute__((constructor)) static void map_control(void) {
     atomic_store(&control->is_loaded, 1);
 }
 
-static int matches(int fd, const char *path_part) {
+/* Writes the path of an open file to `path`, or an empty text if it has none. */
+static void find_path(int fd, char *path, size_t path_bytes) {
     char link[32];
-    char path[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t bytes = readlink(link, path, sizeof path - 1);
-    if (bytes < 0) return 0;
-    path[bytes] = 0;
+    ssize_t bytes = readlink(link, path, path_bytes - 1);
+    path[bytes < 0 ? 0 : bytes] = 0;
+}
+
+static int matches(int fd, const char *path_part) {
+    char path[4096];
+    find_path(fd, path, sizeof path);
     return strstr(path, path_part) != NULL;
 }
 
@@ -76,26 +83,41 @@ static void delay(int kind, int fd) {
     atomic_fetch_add(&operation->ended, 1);
 }
 
+/* Counts a call that found the disk full, and returns its result. */
+static long counted(long result, int fd) {
+    if (result < 0 && (errno == ENOSPC || errno == EDQUOT) && control != NULL) {
+        int error = errno;
+        find_path(fd, control->full_path, sizeof control->full_path);
+        atomic_fetch_add(&control->full_calls, 1);
+        errno = error;
+    }
+    return result;
+}
+
 /* The system calls set errno as the functions of libc do. */
 
 int fsync(int fd) {
     delay(SYNC, fd);
-    return (int)syscall(SYS_fsync, fd);
+    return (int)counted(syscall(SYS_fsync, fd), fd);
 }
 
 int fdatasync(int fd) {
     delay(SYNC, fd);
-    return (int)syscall(SYS_fdatasync, fd);
+    return (int)counted(syscall(SYS_fdatasync, fd), fd);
+}
+
+int ftruncate64(int fd, off64_t length) {
+    return (int)counted(syscall(SYS_ftruncate, fd, length), fd);
 }
 
 ssize_t write(int fd, const void *bytes, size_t count) {
     delay(WRITE, fd);
-    return syscall(SYS_write, fd, bytes, count);
+    return counted(syscall(SYS_write, fd, bytes, count), fd);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset) {
     delay(WRITE, fd);
-    return syscall(SYS_pwrite64, fd, bytes, count, offset);
+    return counted(syscall(SYS_pwrite64, fd, bytes, count, offset), fd);
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {

@@ -1,4 +1,5 @@
-//! A disk that a test makes slow or hanging while a node runs.
+//! A disk that a test makes slow or hanging while a node runs, and that counts the calls which find
+//! it full.
 //!
 //! ```ignore
 //! let Some(disk) = SlowDisk::new() else { return };
@@ -31,6 +32,14 @@ const PATH_PART_OFFSET: usize = 24;
 
 /// Number of values of [`DiskOperation`].
 const OPERATIONS: usize = 3;
+
+/// Offset of the fields after the operations: whether the library is loaded, and the number of
+/// calls that found the disk full.
+const OPERATIONS_END: u64 = (OPERATIONS * OPERATION_BYTES) as u64;
+
+/// Offset and size of the path of the last such call.
+const FULL_PATH_OFFSET: u64 = OPERATIONS_END + 16;
+const FULL_PATH_BYTES: usize = 256;
 
 /// Delay of a call that hangs until it is released, in milliseconds.
 const HANG_MS: u64 = u64::MAX;
@@ -156,6 +165,21 @@ impl SlowDisk {
         DelayedCalls { begun, ended }
     }
 
+    /// Returns the number of calls of the nodes that failed because the disk or a quota was full.
+    pub fn full_calls(&self) -> u64 {
+        self.read(OPERATIONS_END + 8)
+    }
+
+    /// Returns the path of the file of the last such call, or an empty text.
+    pub fn full_path(&self) -> String {
+        let mut bytes = [0; FULL_PATH_BYTES];
+        self.control
+            .read_exact_at(&mut bytes, FULL_PATH_OFFSET)
+            .unwrap();
+        let path = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(path).into_owned()
+    }
+
     fn set(&self, operation: DiskOperation, path_part: &str, delay_ms: u64) {
         let mut bytes = [0; OPERATION_BYTES - PATH_PART_OFFSET];
         assert!(path_part.len() < bytes.len(), "{path_part}");
@@ -179,7 +203,7 @@ impl SlowDisk {
     }
 
     fn is_loaded(&self) -> bool {
-        self.read((OPERATIONS * OPERATION_BYTES) as u64) == 1
+        self.read(OPERATIONS_END) == 1
     }
 }
 
@@ -201,7 +225,7 @@ fn offset(operation: DiskOperation) -> u64 {
 }
 
 fn control_bytes() -> u64 {
-    (OPERATIONS * OPERATION_BYTES + 8) as u64
+    FULL_PATH_OFFSET + FULL_PATH_BYTES as u64
 }
 
 fn library_file(directory: &Path) -> PathBuf {

@@ -16,6 +16,8 @@ struct Case {
     accounts: u64,
     /// Number of versions that pruning keeps, or `None` without pruning.
     window: Option<u64>,
+    /// Size of the cache. With a small one, redb writes pages before the checkpoint.
+    cache_bytes: u64,
 }
 
 /// A store in a directory, with the growth of its database at each checkpoint.
@@ -75,7 +77,10 @@ fn worst_growth(case: Case) -> f64 {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger");
     let mut generator = BlockGenerator::new();
-    let mut store = Store::open(&path, &StoreOptions::default()).unwrap();
+    let options = StoreOptions {
+        cache_bytes: case.cache_bytes,
+    };
+    let mut store = Store::open(&path, &options).unwrap();
     let first = generator.first_block(BTreeMap::new());
     store.initialize(&genesis(), &first).unwrap();
     let (writer, reader) = store.split();
@@ -116,27 +121,29 @@ fn scale() -> u64 {
 #[test]
 #[expect(clippy::print_stderr, reason = "the growth is a figure of the run")]
 fn checkpoint_takes_no_more_disk_space_than_its_bound() {
-    let case = |blocks, transfers_per_block, window| Case {
-        blocks: blocks * scale(),
-        transfers_per_block,
-        accounts: 10_000,
-        window,
-    };
-    for case in [
-        case(1_100, 1, None),
-        case(300, 10, None),
-        case(60, 100, None),
-        case(5, 5_000, None),
-        case(60, 100, Some(1_000)),
-        case(5, 5_000, Some(5_000)),
+    let large_cache_bytes = StoreOptions::default().cache_bytes;
+    for (blocks, transfers_per_block, window) in [
+        (1_100, 1, None),
+        (300, 10, None),
+        (60, 100, None),
+        (5, 5_000, None),
+        (60, 100, Some(1_000)),
+        (5, 5_000, Some(5_000)),
     ] {
-        eprintln!(
-            "{} blocks of {} transfers, window {:?}: {:.2} bytes per byte of content",
-            case.blocks,
-            case.transfers_per_block,
-            case.window,
-            worst_growth(case)
-        );
+        for cache_bytes in [large_cache_bytes, 1_000_000] {
+            let blocks = blocks * scale();
+            let worst = worst_growth(Case {
+                blocks,
+                transfers_per_block,
+                accounts: 10_000,
+                window,
+                cache_bytes,
+            });
+            eprintln!(
+                "{blocks} blocks of {transfers_per_block} transfers, window {window:?}, cache of \
+                 {cache_bytes} bytes: {worst:.2} bytes per byte of content"
+            );
+        }
     }
 }
 
@@ -160,6 +167,28 @@ fn rejects_a_group_without_space_for_its_checkpoint() {
     writer.pruned_bytes = 0;
     writer.commit(&group).unwrap();
     assert_eq!(reader.snapshot().unwrap().ledger_info().block_height, 1);
+}
+
+#[test]
+fn leaves_the_log_open_at_a_close_without_space_for_the_checkpoint() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut generator = BlockGenerator::new();
+    for is_full in [true, false] {
+        let mut store = Store::open(directory.path(), &StoreOptions::default()).unwrap();
+        if is_full {
+            let first = generator.first_block(BTreeMap::new());
+            store.initialize(&genesis(), &first).unwrap();
+        } else {
+            assert_eq!(store.log_replay().map(|replay| replay.blocks), Some(1));
+        }
+        let (mut writer, reader) = store.split();
+        drop(reader);
+        let group = [Arc::new(generator.block(Vec::new()))];
+        writer.commit(&group).unwrap();
+        writer.disk.as_mut().unwrap().free_bytes = is_full.then_some(0);
+    }
+    let store = Store::open(directory.path(), &StoreOptions::default()).unwrap();
+    assert_eq!(store.log_replay(), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tests of the whole store: against a model, under crashes and damage, its errors and its costs.
 
+mod apply;
 mod cost;
 mod crash;
 mod damage;

@@ -77,6 +77,18 @@ pub fn write_space_bytes(content_bytes: u64, database: FileSize, log_bytes: u64)
         .saturating_add(checkpoint_bytes(content, database))
 }
 
+/// Returns whether the disk of a data directory has space for a file of `bytes` beside the next
+/// writes of its store: a full log and its checkpoint.
+///
+/// Unknown space is no reason to reject a file. In a directory without a ledger, no write follows.
+pub fn has_space_beside_writes(directory: &Path, bytes: u64) -> bool {
+    let (Ok(database), Some(free)) = (FileSize::of(directory), free_bytes(directory)) else {
+        return true;
+    };
+    let writes = write_space_bytes(0, database, 0);
+    writes.saturating_add(bytes) <= free
+}
+
 /// Returns the approximate size of the log record of `blocks`, in bytes.
 pub(crate) fn content_bytes(blocks: &[Arc<ExecutedBlock>]) -> u64 {
     let transactions = blocks.iter().flat_map(|block| &block.transactions);

@@ -29,7 +29,16 @@ impl StoreWriter {
         self.check_space(content_bytes, record_bytes)
     }
 
-    fn check_space(&self, content_bytes: u64, record_bytes: u64) -> Result<(), StoreError> {
+    /// Checks the space as [`Self::ensure_space`] does, without writing anything.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::DiskFull`] if the disk has not enough space.
+    pub(super) fn check_space(
+        &self,
+        content_bytes: u64,
+        record_bytes: u64,
+    ) -> Result<(), StoreError> {
         let Some(disk) = &self.disk else {
             return Ok(());
         };

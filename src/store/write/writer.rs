@@ -301,8 +301,9 @@ impl StoreWriter {
 
     /// Applies all durable blocks, writes a final checkpoint and truncates the write-ahead log.
     ///
-    /// A close takes several syncs. If they are slow, the files stay as they are after a kill,
-    /// and nothing is lost: the next start replays the log.
+    /// A close takes several syncs, and space for a checkpoint. If the syncs are slow or the disk is
+    /// full, the files stay as they are after a kill, and nothing is lost: the next start replays
+    /// the log.
     ///
     /// # Errors
     ///
@@ -315,21 +316,33 @@ impl StoreWriter {
             self.wal.probe_sync()?;
         }
         if timer.is_slow() {
-            tracing::info!(
-                "syncs of the disk are slow: the ledger is not closed, and the next start replays \
-                 the write-ahead log"
-            );
-            self.applier.database()?.disk_status.end_writes();
-            return Ok(());
+            return self.leave_open("syncs of the disk are slow");
         }
         self.files.check()?;
         self.applier.check_usable()?;
+        if let Err(error) = self.check_space(0, 0) {
+            return self.leave_open(&error.to_string());
+        }
         let state = LogState {
             is_open: false,
             ..self.next_log_state()
         };
         self.poison_on_error(|writer| writer.checkpoint(state))?;
         self.wal.truncate()
+    }
+
+    /// Ends all writes, so that the files stay as they are after a kill.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Poisoned`] if a thread panicked during a commit.
+    fn leave_open(&self, reason: &str) -> Result<(), StoreError> {
+        tracing::info!(
+            reason,
+            "the ledger is not closed, and the next start replays the write-ahead log"
+        );
+        self.applier.database()?.disk_status.end_writes();
+        Ok(())
     }
 
     /// Applies all durable blocks and writes a checkpoint, after which the log restarts in `state`.

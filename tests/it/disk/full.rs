@@ -290,9 +290,8 @@ async fn rejects_writes_before_the_disk_is_full_and_recovers_with_free_space() {
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
 }
 
-/// Returns a transaction of nearly the maximum size. It is never executed, because earlier ones are
-/// missing.
-fn parked(account: &TestAccount, chain: &Chain, sequence_number: u64) -> SignedTransaction {
+/// Returns a transaction of nearly the maximum size, whose execution fails.
+fn large(account: &TestAccount, chain: &Chain, sequence_number: u64) -> SignedTransaction {
     const ARGUMENT_BYTES: usize = 60_000;
     let call = function_call("0x1::coin::transfer", &[], vec![vec![0; ARGUMENT_BYTES]]);
     account.call(chain, sequence_number, call)
@@ -306,7 +305,7 @@ async fn park_until_rejected(node: &TestNode, accounts: &[TestAccount]) -> Vec<H
     let mut accepted = Vec::new();
     for account in accounts {
         for sequence_number in 1..=EACH_MAX {
-            let transaction = parked(account, &chain, sequence_number);
+            let transaction = large(account, &chain, sequence_number);
             let response = node.try_submit(&transaction).await.unwrap();
             match response.status {
                 202 => accepted.push(transaction.hash(chain.vendor())),
@@ -342,8 +341,8 @@ async fn stopped_node_on_a_small_disk() -> Option<(TestNode, Tmpfs, Vec<TestAcco
 
 #[tokio::test]
 async fn accepts_only_as_many_transactions_as_a_stop_can_save() {
-    /// Free space above the reserve of a tenth, and below the size of the transactions.
-    const FREE_BYTES: usize = 12 << 20;
+    /// Free space above the reserve of an idle node, and below the size of the transactions.
+    const FREE_BYTES: usize = 20 << 20;
     let Some((node, tmpfs, accounts)) = stopped_node_on_a_small_disk().await else {
         return;
     };
@@ -359,6 +358,45 @@ async fn accepts_only_as_many_transactions_as_a_stop_can_save() {
 }
 
 #[tokio::test]
+async fn commits_pending_transactions_whose_blocks_may_need_more_space_than_is_free() {
+    const TRANSACTIONS: u64 = 20;
+    /// Free space above the reserve of an idle node with the saved mempool, and below the reserve
+    /// with the blocks of the pending transactions.
+    const FREE_BYTES: usize = 20 << 20;
+    let Some((node, tmpfs, accounts)) = stopped_node_on_a_small_disk().await else {
+        return;
+    };
+    // The first block waits for space, so that a stop saves all transactions.
+    let mut node = node.restart_with(&["storage.min_free_bytes=0"]);
+    let chain = node.chain().await;
+    fill(&tmpfs.0, 0);
+    let mut accepted = Vec::new();
+    for sequence_number in (0..TRANSACTIONS).rev() {
+        let transaction = large(&accounts[0], &chain, sequence_number);
+        accepted.push(node.submit(&transaction).await);
+    }
+    node.signal("TERM");
+    node.logged("free disk space now").await;
+    fs::remove_file(tmpfs.0.join("filler")).unwrap();
+    let ended = node.ended_within_patience().await;
+    assert_eq!(ended.code(), Some(0), "{}", node.log());
+    fill(&tmpfs.0, FREE_BYTES);
+    let node = node.restart_with(&["sequencer.block_transactions_max=1"]);
+    for hash in accepted {
+        until("the commit", || async {
+            let path = format!("/v1/transactions/by_hash/{hash}");
+            let found = node.get(&path).await;
+            (found.json["type"] == "user_transaction").then_some(())
+        })
+        .await;
+    }
+    let log = node
+        .logged("disk space is sufficient again: submissions are accepted")
+        .await;
+    assert!(log.contains("pending transactions are written"), "{log}");
+}
+
+#[tokio::test]
 async fn waits_for_disk_space_in_a_stop_and_leaves_no_partial_file() {
     for is_space_freed in [true, false] {
         let Some((node, tmpfs, accounts)) = stopped_node_on_a_small_disk().await else {
@@ -367,7 +405,7 @@ async fn waits_for_disk_space_in_a_stop_and_leaves_no_partial_file() {
         // There is no reserve, so that the disk has no space for the pool.
         let mut node = node.restart_with(&["storage.min_free_bytes=0"]);
         let chain = node.chain().await;
-        let hash = node.submit(&parked(&accounts[0], &chain, 1)).await;
+        let hash = node.submit(&large(&accounts[0], &chain, 1)).await;
         fill(&tmpfs.0, 0);
         node.signal("TERM");
         until("the stop to request disk space", || async {

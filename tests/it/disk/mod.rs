@@ -4,6 +4,17 @@
 //! Tests that need the right to mount print that it is missing, and fail if `CI` is set.
 
 mod damage;
+#[cfg(target_os = "linux")]
+#[allow(
+    clippy::print_stdout,
+    reason = "a run prints its seed and the log of its node"
+)]
+mod filled_disk;
+#[cfg(target_os = "linux")]
+#[allow(
+    clippy::print_stdout,
+    reason = "a run prints its seed and the sums of all runs"
+)]
 mod filling;
 mod full;
 mod moved;

@@ -12,6 +12,9 @@
 //! writer checks its need again before each write. A group of blocks that the reserve did not
 //! cover, because its transactions write much or another program takes the space, waits there.
 //!
+//! The pending transactions count as blocks in flight only for submissions. If they stopped the
+//! start of blocks too, a shortage that they cause would never end: nothing would write them.
+//!
 //! Free pages inside the ledger file are not counted, because only a walk over the whole file would
 //! find them. So the disk needs the reserve beside the file even if the file no longer grows.
 
@@ -71,12 +74,13 @@ impl DiskReserve {
         })
     }
 
-    /// Returns the reserve on the disk of the ledger, in bytes.
+    /// Returns the reserve on the disk of the ledger, in bytes. `block_bytes` is the size of the
+    /// transactions of blocks to come, in signed bytes.
     ///
-    /// It covers the blocks in flight, which hold no more than the mempool, and a prune step, which
-    /// moves about as much as the blocks since the last one have written.
-    fn ledger_bytes(self, space: &DirectorySpace, pool_bytes: u64) -> u64 {
-        let in_flight = pool_bytes.min(self.in_flight_bytes_max);
+    /// It covers as many of these blocks as are in flight, and a prune step, which moves about as
+    /// much as the blocks since the last one have written.
+    fn ledger_bytes(self, space: &DirectorySpace, block_bytes: u64) -> u64 {
+        let in_flight = block_bytes.min(self.in_flight_bytes_max);
         let records = in_flight.saturating_mul(RECORD_BYTES_PER_SIGNED_BYTE);
         let pruned = if self.is_pruning { records } else { 0 };
         let content = records.saturating_add(pruned);
@@ -85,10 +89,23 @@ impl DiskReserve {
         configured.max(written)
     }
 
-    /// Returns a message if free space is below the reserve. `pool_bytes` is the size of the
-    /// mempool that a stop would save.
-    fn shortage(self, space: &DirectorySpace, pool_bytes: u64) -> Option<Arc<str>> {
-        let ledger_bytes = self.ledger_bytes(space, pool_bytes);
+    /// Returns the shortages. `pool_bytes` is the size of the mempool that a stop would save.
+    fn shortages(self, space: &DirectorySpace, pool_bytes: u64) -> Shortages {
+        Shortages {
+            pausing: self.shortage(space, pool_bytes, 0),
+            pool: self.shortage(space, pool_bytes, pool_bytes),
+        }
+    }
+
+    /// Returns a message if free space is below the reserve for the saved mempool of `pool_bytes`
+    /// and for blocks of `block_bytes`.
+    fn shortage(
+        self,
+        space: &DirectorySpace,
+        pool_bytes: u64,
+        block_bytes: u64,
+    ) -> Option<Arc<str>> {
+        let ledger_bytes = self.ledger_bytes(space, block_bytes);
         let wanted = match space.pool {
             None => [
                 Some((space.ledger, ledger_bytes.saturating_add(pool_bytes))),
@@ -99,19 +116,35 @@ impl DiskReserve {
         let mut wanted = wanted.into_iter().flatten();
         let (disk, reserve) = wanted.find(|(disk, reserve)| disk.free < *reserve)?;
         let (directory, free) = (space.directory.display(), disk.free);
-        let advice = if reserve > disk.total.saturating_sub(space.node_bytes()) {
-            "the disk is too small for this ledger"
-        } else {
-            "free disk space"
+        let is_too_small = reserve > disk.total.saturating_sub(space.node_bytes());
+        let advice = match block_bytes {
+            0 if is_too_small => "the disk is too small for this ledger",
+            0 => "free disk space",
+            // The disk may be large enough for the ledger once they are written.
+            _ => "free disk space, or wait for these blocks",
+        };
+        let purpose = match block_bytes {
+            0 => "storage.min_free_bytes or the next writes",
+            _ => "blocks of the pending transactions",
         };
         Some(
             format!(
                 "the disk of {directory} has {free} bytes free, below the reserve of {reserve} \
-                 (for storage.min_free_bytes or the next writes, and the saved mempool); {advice}"
+                 (for {purpose}, and the saved mempool); {advice}"
             )
             .into(),
         )
     }
+}
+
+/// Messages about low disk space.
+#[derive(Debug, Default)]
+struct Shortages {
+    /// The shortage because of which no block is started, or `None` if there is none.
+    pausing: Option<Arc<str>>,
+    /// The shortage because of which only submissions are rejected. There is one whenever blocks
+    /// are not started.
+    pool: Option<Arc<str>>,
 }
 
 /// A task that compares the paths and measures the disk space at intervals, until this is dropped.
@@ -134,6 +167,7 @@ impl DiskSpaceMonitor {
             pool_bytes: 0,
             has_failed: false,
             is_short: false,
+            is_pausing: false,
         };
         probe.run().await;
         Ok(Self(actix_web::rt::spawn(async move {
@@ -195,6 +229,8 @@ struct DiskSpaceProbe {
     has_failed: bool,
     /// Whether the last report to the node was a shortage.
     is_short: bool,
+    /// Whether it stopped the start of blocks.
+    is_pausing: bool,
 }
 
 impl DiskSpaceProbe {
@@ -209,14 +245,13 @@ impl DiskSpaceProbe {
         match measured {
             Ok(space) => {
                 self.has_failed = false;
-                let shortage = reserve.shortage(&space, self.pool_bytes);
-                self.report(shortage);
+                self.report(&reserve.shortages(&space, self.pool_bytes));
             }
             // Unknown space is no reason to reject submissions. If the disk is full, a write fails.
             Err(error) if !self.has_failed => {
                 self.has_failed = true;
                 tracing::warn!(%error, "the free disk space of the data directory cannot be measured");
-                self.report(None);
+                self.report(&Shortages::default());
             }
             Err(_) => {}
         }
@@ -233,18 +268,26 @@ impl DiskSpaceProbe {
             .unwrap_or_else(|error| Some(Err(io::Error::other(error))))
     }
 
-    fn report(&mut self, shortage: Option<Arc<str>>) {
-        self.node.report_disk_space(shortage.as_ref());
-        if shortage.is_some() == self.is_short {
-            return;
-        }
-        self.is_short = shortage.is_some();
-        match shortage {
-            Some(cause) => tracing::error!(
+    /// Reports the shortages to the node, and logs changes.
+    fn report(&mut self, Shortages { pausing, pool }: &Shortages) {
+        self.node.report_disk_space(pausing.as_ref());
+        self.node.report_pool_space(pool.as_ref());
+        let was_short = std::mem::replace(&mut self.is_short, pool.is_some());
+        let was_pausing = std::mem::replace(&mut self.is_pausing, pausing.is_some());
+        match (pausing, pool) {
+            (Some(cause), _) if !was_pausing => tracing::error!(
                 %cause,
                 "low disk space: submissions are rejected and no block is started until space is free"
             ),
-            None => tracing::info!("disk space is sufficient again: submissions are accepted"),
+            (None, Some(cause)) if !was_short || was_pausing => tracing::error!(
+                %cause,
+                "low disk space: submissions are rejected until space is free or pending \
+                 transactions are written"
+            ),
+            (None, None) if was_short => {
+                tracing::info!("disk space is sufficient again: submissions are accepted");
+            }
+            _ => {}
         }
     }
 }
@@ -281,7 +324,7 @@ mod tests {
 
     fn is_too_low(free: u64, total: u64, pool_bytes: u64) -> bool {
         let space = space(DiskSpace { free, total }, None);
-        RESERVE.shortage(&space, pool_bytes).is_some()
+        RESERVE.shortage(&space, pool_bytes, 0).is_some()
     }
 
     #[test]
@@ -320,6 +363,32 @@ mod tests {
     }
 
     #[test]
+    fn starts_blocks_of_pending_transactions_that_need_more_than_is_free() {
+        let shortages = |free| {
+            let disk = DiskSpace {
+                free,
+                total: 20 * MIB,
+            };
+            RESERVE.shortages(&space(disk, None), MIB)
+        };
+        let pausing = reserve_bytes(20 * MIB, 0) + MIB;
+        let Shortages {
+            pausing: None,
+            pool,
+        } = shortages(pausing)
+        else {
+            panic!("blocks are not started");
+        };
+        // A disk that is too small would not become large enough by these blocks.
+        let pool = pool.expect("submissions are rejected");
+        assert!(!pool.contains("too small"), "{pool}");
+        let both = shortages(pausing - 1);
+        assert!(both.pausing.is_some() && both.pool.is_some(), "{both:?}");
+        let none = shortages(reserve_bytes(20 * MIB, MIB) + MIB);
+        assert!(none.pausing.is_none() && none.pool.is_none(), "{none:?}");
+    }
+
+    #[test]
     fn requires_space_on_both_disks_of_a_linked_ledger() {
         let disk = |free| DiskSpace {
             free,
@@ -327,7 +396,7 @@ mod tests {
         };
         let is_too_low = |ledger, pool| {
             let space = space(disk(ledger), Some(disk(pool)));
-            RESERVE.shortage(&space, 10).is_some()
+            RESERVE.shortage(&space, 10, 0).is_some()
         };
         assert!(is_too_low(99 * MIB, 1_000));
         assert!(!is_too_low(100 * MIB, 10));
@@ -351,7 +420,7 @@ mod tests {
     fn names_directory_and_setting_in_the_message() {
         let message = |total| {
             let disk = DiskSpace { free: 7, total };
-            RESERVE.shortage(&space(disk, None), 0).unwrap()
+            RESERVE.shortage(&space(disk, None), 0, 0).unwrap()
         };
         for part in [
             "some/data",

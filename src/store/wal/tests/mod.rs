@@ -1,5 +1,8 @@
 //! Reading a log after a crash, after earlier generations, and with damage.
 
+mod full_disk;
+mod long_records;
+
 use super::{
     GROWTH_BYTES, Wal,
     reader::WalReadError,
@@ -10,8 +13,7 @@ use fastrand::Rng;
 use ledger_test_support::{Disk, Fault};
 use proptest::{prelude::*, test_runner::TestCaseError};
 use redb::StorageBackend as _;
-use siphasher::sip128::{Hasher128 as _, SipHasher13};
-use std::{hash::Hasher as _, io::Write as _, sync::Arc};
+use std::{io::Write as _, sync::Arc};
 
 const KEY: LogKey = LogKey([7; 16]);
 /// Capacity for a few records of some pages.
@@ -203,17 +205,7 @@ fn random_content(seed: u64, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| random.u8(..)).collect()
 }
 
-/// Lengths of contents next to powers of two, up to that of a block with some thousand
-/// transactions.
-const LONG: [usize; 6] = [
-    32 * 1024 - 1,
-    32 * 1024,
-    32 * 1024 + 1,
-    64 * 1024,
-    100_000,
-    1024 * 1024 + 77,
-];
-/// Capacity for two of the longest records.
+/// Capacity for two records of a megabyte.
 const LONG_CAPACITY: u64 = 4 * 1024 * 1024;
 
 fn append_long(wal: &mut Wal, height: u64, content: &[u8]) {
@@ -226,97 +218,6 @@ fn append_long(wal: &mut Wal, height: u64, content: &[u8]) {
         "{} bytes do not fit",
         content.len()
     );
-}
-
-/// The digest covers the whole content, whatever its length and however it is hashed.
-#[test]
-fn writes_the_plain_digest_of_a_record_of_any_length() {
-    const CONTENT_DIGEST: std::ops::Range<usize> = 40..56;
-    for (seed, bytes) in (0..).zip([0, 1, 100, PAGE_BYTES as usize].into_iter().chain(LONG)) {
-        let content = random_content(seed, bytes);
-        let disk = Disk::default();
-        append_long(&mut open_wal(&disk, KEY, 1), 5, &content);
-        let mut header = [0; HEADER_BYTES];
-        disk.log().read(0, &mut header).unwrap();
-        // Hashes in pieces of different sizes.
-        let mut hasher = SipHasher13::new_with_key(&KEY.0);
-        let mut rest = &content[..];
-        for piece_bytes in 1.. {
-            let (piece, after) = rest.split_at(rest.len().min(piece_bytes));
-            hasher.write(piece);
-            rest = after;
-            if rest.is_empty() {
-                break;
-            }
-        }
-        let expected = hasher.finish128().as_bytes();
-        assert_eq!(header[CONTENT_DIGEST], expected, "{bytes} bytes");
-        assert_eq!(found(&disk, 1), [(5, content)], "{bytes} bytes");
-    }
-}
-
-/// Returns every 499th byte, the bytes next to page boundaries, and the first and last ones.
-fn sampled_offsets(bytes: usize) -> Vec<usize> {
-    let beside_pages = (0..bytes).step_by(PAGE_BYTES as usize).flat_map(|page| {
-        let first = page.saturating_sub(HEADER_BYTES + 1);
-        [
-            first,
-            first + 1,
-            first + 2,
-            page.saturating_sub(1),
-            page,
-            page + 1,
-        ]
-    });
-    let ends = (0..64).chain(bytes.saturating_sub(64)..bytes);
-    let mut offsets: Vec<_> = (0..bytes)
-        .step_by(499)
-        .chain(beside_pages)
-        .chain(ends)
-        .collect();
-    offsets.retain(|offset| *offset < bytes);
-    offsets.sort_unstable();
-    offsets.dedup();
-    offsets
-}
-
-/// A flipped bit is detected anywhere, even in the last record, which a torn write could explain.
-#[test]
-fn detects_a_flipped_bit_anywhere_in_a_long_record() {
-    for (seed, bytes) in (0..).zip(LONG) {
-        let content = random_content(seed, bytes);
-        for is_last in [true, false] {
-            let disk = Disk::default();
-            let mut wal = open_wal(&disk, KEY, 1);
-            append_long(&mut wal, 5, &content);
-            if !is_last {
-                append_long(&mut wal, 6, b"a later record");
-            }
-            // A record of a megabyte takes a millisecond to check.
-            let every = if bytes > 200_000 { 16 } else { 1 };
-            for (number, offset) in sampled_offsets(bytes)
-                .into_iter()
-                .step_by(every)
-                .enumerate()
-            {
-                let case = format!("{bytes} bytes, last {is_last}, flipped at {offset}");
-                let (offset, bit) = ((HEADER_BYTES + offset) as u64, number as u8 % 8);
-                flip(&disk, offset, bit);
-                match read(&disk, KEY, 1) {
-                    Ok(records) => assert!(is_last && records.is_empty(), "{case}"),
-                    Err(WalReadError::Damaged(reason)) => {
-                        assert!(
-                            !is_last && reason.contains("record 0 at byte 0"),
-                            "{case}: {reason}"
-                        );
-                    }
-                    Err(stop) => panic!("{case}: {stop:?}"),
-                }
-                flip(&disk, offset, bit);
-            }
-            assert_eq!(read(&disk, KEY, 1).unwrap()[0], (5, content.clone()));
-        }
-    }
 }
 
 #[test]
@@ -431,97 +332,4 @@ fn reports_disk_failures() {
         read(&disk, KEY, 1),
         Err(WalReadError::Unreadable(_))
     ));
-}
-
-/// A disk without space for more than `more_bytes`, until a test frees it.
-fn full(more_bytes: usize) -> Fault {
-    Fault::Full {
-        more_bytes,
-        failures_max: usize::MAX,
-    }
-}
-
-/// Appends a record that the disk has no space for.
-fn append_to_full_disk(wal: &mut Wal, content: &[u8]) -> StoreError {
-    let appended = wal.append(LONG_CAPACITY, 90, |out| {
-        out.write_all(content)
-            .map_err(|error| StoreError::Inconsistent(error.to_string()))
-    });
-    appended.map(drop).unwrap_err()
-}
-
-/// Checks that the log holds `before` after a record that found no space, that a power failure
-/// shows at most `failed` in addition, and that the next record follows `before`.
-fn check_cut_back(disk: &Disk, wal: &mut Wal, before: &Records, failed: &[u8], seed: u64) {
-    assert_eq!(&found(disk, 1), before);
-    for try_number in 0..8 {
-        let mut random = Rng::with_seed(seed.wrapping_mul(8) + try_number);
-        let disk = Disk::new(disk.torn(&mut |bound| random.usize(..bound)));
-        let mut records = found(&disk, 1);
-        if records.len() > before.len() {
-            assert_eq!(records.pop(), Some((90, failed.to_vec())));
-        }
-        assert_eq!(&records, before);
-    }
-    disk.free_space();
-    append_long(wal, 91, b"with free space");
-    let mut after = before.clone();
-    after.push((91, b"with free space".to_vec()));
-    assert_eq!(found(disk, 1), after);
-    assert_eq!(found(&Disk::new(disk.synced()), 1), after);
-}
-
-proptest! {
-    #[test]
-    fn cuts_back_a_record_that_makes_the_file_too_long(
-        contents in contents(),
-        bytes in CAPACITY as usize..600_000,
-        more_bytes in 0..700_000_usize,
-        seed in any::<u64>(),
-    ) {
-        let (disk, records, ends) = written(&contents);
-        let mut wal = open_wal(&disk, KEY, 1);
-        (wal.number, wal.end) = (records.len() as u64, *ends.last().unwrap());
-        let length = disk.log().len().unwrap();
-        // Less than the growth, and in some cases enough for the record without it.
-        let more_bytes = more_bytes % (wal.end as usize + bytes).next_multiple_of(GROWTH_BYTES as usize).saturating_sub(length as usize);
-        disk.inject(full(more_bytes));
-        let content = random_content(seed, bytes);
-        let error = append_to_full_disk(&mut wal, &content);
-        prop_assert!(matches!(error, StoreError::DiskFull(_)), "{error}");
-        prop_assert_eq!(disk.log().len().unwrap(), length);
-        check_cut_back(&disk, &mut wal, &records, &content, seed);
-    }
-
-    #[test]
-    fn cuts_back_a_record_that_fails_within_the_file(
-        contents in contents(),
-        bytes in 0..9_000_usize,
-        is_overwriting_failing in any::<bool>(),
-        seed in any::<u64>(),
-    ) {
-        let (disk, records, ends) = written(&contents);
-        let mut wal = open_wal(&disk, KEY, 1);
-        (wal.number, wal.end) = (records.len() as u64, *ends.last().unwrap());
-        let count = if is_overwriting_failing { 2 } else { 1 };
-        disk.inject(Fault::FullWrites { count });
-        let content = random_content(seed, bytes);
-        let error = append_to_full_disk(&mut wal, &content);
-        prop_assert!(matches!(error, StoreError::DiskFull(_)), "{error}");
-        check_cut_back(&disk, &mut wal, &records, &content, seed);
-    }
-}
-
-#[test]
-fn fails_if_a_record_cannot_be_cut_back() {
-    let (disk, ..) = written(&[vec![1; 10]]);
-    let mut wal = open_wal(&disk, KEY, 1);
-    disk.inject(full(4_096));
-    disk.inject(Fault::Gone { after: 1 });
-    let error = append_to_full_disk(&mut wal, &[3; 2 * CAPACITY as usize]);
-    assert!(error.is_failed_io(), "{error}");
-    assert!(
-        error.to_string().contains("cutting back the write-ahead"),
-        "{error}"
-    );
 }
