@@ -7,11 +7,11 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// A limit on the number of concurrently held [`FairPermit`]s, of which no client can hold all.
+/// A limit on the number of concurrently held [`FairPermit`]s. No client can hold all of them.
 ///
-/// A client may hold at most [`Self::per_free`] times as many permits as are free. With `k` for that
-/// number, a client alone may hold one part of `k` in `k + 1`, and `n` clients that all want more
-/// `k` parts each of `n * k + 1`. The free part admits the next client at once.
+/// A client may hold at most [`Self::per_free`] times as many permits as are free. With `k` for
+/// that number, a client alone may hold `k` parts of `k + 1`, and each of `n` clients that all want
+/// more `k` parts of `n * k + 1`. The free part admits the next client immediately.
 #[derive(Debug)]
 pub struct FairLimit {
     all: Limit,
