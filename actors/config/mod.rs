@@ -69,8 +69,8 @@ pub struct SignaturesConfig {
     pub threads: usize,
     /// Nice value of the signature threads, 0 to 19. A higher nice value of the process stays.
     pub nice: u8,
-    /// Capacity of the queue of each of the two lanes, at least 1. A client may hold at most as much
-    /// as is free. The unit is the cost of one ed25519 signature that is verified alone.
+    /// Capacity of the queue of each of the two lanes, at least 1. A client may hold at most as
+    /// much as is free. The unit is the cost of one ed25519 signature that is verified alone.
     pub queue_capacity: usize,
 }
 

@@ -137,7 +137,9 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
         let beyond_capacity = tokio::select! {
             biased;
             ended = within_capacity.as_mut() => panic!("it does not wait: {ended:?}"),
-            beyond_capacity = handle.wait_for_commit(parked.hash(), ClientKey::NODE) => beyond_capacity,
+            beyond_capacity = handle.wait_for_commit(parked.hash(), ClientKey::NODE) => {
+                beyond_capacity
+            }
         };
         let (_, lookup) = beyond_capacity.unwrap();
         assert!(

@@ -7,11 +7,11 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// A limit on the number of concurrently held [`FairPermit`]s, of which no client can hold all.
+/// A limit on the number of concurrently held [`FairPermit`]s. No client can hold all of them.
 ///
-/// A client may hold at most [`Self::per_free`] times as many permits as are free. With `k` for that
-/// number, a client alone may hold one part of `k` in `k + 1`, and `n` clients that all want more
-/// `k` parts each of `n * k + 1`. The free part admits the next client at once.
+/// A client may hold at most [`Self::per_free`] times as many permits as are free. With `k` for
+/// that number, a client alone may hold `k` parts of `k + 1`, and each of `n` clients that all want
+/// more `k` parts of `n * k + 1`. The free part admits the next client immediately.
 #[derive(Debug)]
 pub struct FairLimit {
     all: Limit,
@@ -115,16 +115,19 @@ mod tests {
         const CLIENTS: usize = 3;
         let limit = FairLimit::new(700, 7);
         let mut held: Vec<_> = (0..CLIENTS).map(|index| take_all(&limit, index)).collect();
-        // Each releases a tenth in turn, and all want more.
-        for _ in 0..200 {
+        // Each releases a tenth, and then all take permits in turns.
+        for _ in 0..60 {
             for permits in &mut held {
                 permits.truncate(permits.len() * 9 / 10);
             }
-            for (index, permits) in held.iter_mut().enumerate() {
-                permits.extend(FairPermit::try_acquire(&limit, client(index)));
-            }
-            for (index, permits) in held.iter_mut().enumerate().rev() {
-                permits.extend(take_all(&limit, index));
+            let mut acquired = true;
+            while acquired {
+                acquired = false;
+                for (index, permits) in held.iter_mut().enumerate() {
+                    let permit = FairPermit::try_acquire(&limit, client(index));
+                    acquired |= permit.is_some();
+                    permits.extend(permit);
+                }
             }
         }
         let counts: Vec<_> = held.iter().map(Vec::len).collect();

@@ -3,7 +3,7 @@
 //! | module | limit | holders |
 //! |---|---|---|
 //! | `permit` | [`Limit`] | a number of [`Permit`]s |
-//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s, of which no client can hold all |
+//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s; no client can hold all |
 //! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
 //! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
 //! | `client` | [`ClientKeys`] | classes of client addresses |

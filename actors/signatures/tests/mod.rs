@@ -101,8 +101,8 @@ impl Fixture {
         signed
     }
 
-    /// Adds a transaction of [`ClientKey::NODE`] to the lane. The fixture receives `number` when the
-    /// verdict is sent.
+    /// Adds a transaction of [`ClientKey::NODE`] to the lane. The fixture receives `number` when
+    /// the verdict is sent.
     fn enqueue<'a>(
         &self,
         checks: &'a SignatureChecks,
@@ -115,9 +115,9 @@ impl Fixture {
         enqueued.unwrap_or_else(|_| panic!("the verdict was ready at the first poll"))
     }
 
-    /// Adds a transaction of `client` to the lane as [`Self::enqueue`] does. With `release`, blocks the thread
-    /// after the verdict until a message arrives on it. Returns `Err` with the verdict if that is
-    /// ready at the first poll.
+    /// Adds a transaction of `client` to the lane as [`Self::enqueue`] does. With `release`, blocks
+    /// the thread after the verdict until a message arrives on it. Returns `Err` with the verdict
+    /// if that is ready at the first poll.
     fn try_enqueue<'a>(
         &self,
         checks: &'a SignatureChecks,

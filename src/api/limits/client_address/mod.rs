@@ -11,8 +11,8 @@
 //!   that cannot be read) ends the search. The hop after it, a trusted proxy, then counts as the
 //!   client. So does the first hop if all are trusted proxies.
 //! * Header lines with the same name form one list, in their order.
-//! * If a request has both headers, they must name the same client. Otherwise the peer counts as the
-//!   client: a proxy that sets one of them may pass on the other one as the client has made it.
+//! * If a request has both headers, they must name the same client. Otherwise the peer counts as
+//!   the client: a proxy that sets one of them may pass on the other one as the client has made it.
 //! * At most [`HOPS_MAX`] elements of at most [`HOP_BYTES_MAX`] bytes are read, whatever the length
 //!   of the headers.
 
@@ -26,8 +26,8 @@ use std::{iter, net::IpAddr};
 /// Maximum number of elements that are read of a list. Real chains have two or three proxies.
 const HOPS_MAX: usize = 16;
 
-/// Maximum size of an element of a list, in bytes. `Forwarded` also has the host that the client
-/// requested, whose name has up to 253.
+/// Maximum size of an element of a list, in bytes. An element of `Forwarded` may also have the name
+/// of the requested host, of up to 253 bytes.
 const HOP_BYTES_MAX: usize = 512;
 
 /// Returns the address of the client that sent a request with these headers over a connection of

@@ -164,7 +164,10 @@ fn reads_a_bounded_number_of_hops() {
 
 /// Header lines as a client may make them, in the form of one of the headers or of none.
 fn forged() -> impl Strategy<Value = Vec<u8>> {
-    let text = r#"(for=|FOR = |by=|host=|;|,|"|\\|[ \t]|unknown|_x|\[|\]|:|1\.1\.1\.1|10\.0\.0\.2|2001:db8::1|fd00::2|[ -~]){0,40}"#;
+    let text = concat!(
+        r#"(for=|FOR = |by=|host=|;|,|"|\\|[ \t]|unknown|_x|\[|\]|:|"#,
+        r"1\.1\.1\.1|10\.0\.0\.2|2001:db8::1|fd00::2|[ -~]){0,40}",
+    );
     prop_oneof![
         text.prop_map(String::into_bytes),
         prop::collection::vec(

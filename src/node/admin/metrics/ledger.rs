@@ -227,7 +227,8 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
     families
         .counter((
             "ledger_waits_refused_total",
-            "Long polls that were answered without a wait because wait.capacity, or the part of it that one client may use, was reached.",
+            "Long polls that were answered without a wait because wait.capacity, or the client's \
+             part of it, was reached.",
         ))
         .sample(&[], status.refused as f64);
 }

@@ -211,7 +211,8 @@ impl TestApi {
     }
 }
 
-/// Returns the addresses of clients that share no class ([`ClientKeys`](ledger_limits::ClientKeys)).
+/// Returns the addresses of clients that share no class
+/// ([`ClientKeys`](ledger_limits::ClientKeys)).
 pub fn unrelated_clients(state: &ApiState, count: usize) -> Vec<SocketAddr> {
     let mut classes = BTreeSet::new();
     let addresses = (1..).map(|number| SocketAddr::from((Ipv4Addr::from_bits(number), 1)));
