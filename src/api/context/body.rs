@@ -470,8 +470,8 @@ mod tests {
         assert_eq!(writer.into_pieces().lease.bytes(), 4);
     }
 
-    #[test]
-    fn yields_the_pieces_of_a_body_in_order() {
+    #[actix_web::test]
+    async fn yields_the_pieces_of_a_body_in_order() {
         let pieces = vec![Bytes::from_static(b"ab"), Bytes::from_static(b"c")];
         let body = ResponseBody::from_pieces(pieces.clone());
         assert_eq!(
@@ -480,7 +480,7 @@ mod tests {
         );
         let response = body.set_on(&mut HttpResponse::Ok());
         assert_eq!(response.body().size(), BodySize::Sized(3));
-        let found = futures::executor::block_on(pieces_of(response.into_body()));
+        let found = pieces_of(response.into_body()).await;
         assert_eq!(found.unwrap(), pieces);
     }
 }
