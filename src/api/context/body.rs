@@ -134,13 +134,19 @@ impl MessageBody for PiecesBody {
     }
 }
 
-/// Returns the pieces of a body, or `None` if the body fails.
-pub(crate) async fn pieces_of(mut body: BoxBody) -> Option<Vec<Bytes>> {
+/// Returns the pieces of a body.
+///
+/// # Errors
+///
+/// Returns the error of the body.
+pub(crate) async fn pieces_of(
+    mut body: BoxBody,
+) -> Result<Vec<Bytes>, <BoxBody as MessageBody>::Error> {
     let mut pieces = Vec::new();
     while let Some(piece) = poll_fn(|context| Pin::new(&mut body).poll_next(context)).await {
-        pieces.push(piece.ok()?);
+        pieces.push(piece?);
     }
-    Some(pieces)
+    Ok(pieces)
 }
 
 /// Pieces of a body with the lease of their memory.
@@ -203,6 +209,11 @@ impl BodyWriter {
         ErrorKind::AnswersFull {
             limit_bytes: self.budget.limit_bytes(),
         }
+    }
+
+    /// Returns whether a write has failed because the budget had no capacity.
+    pub fn is_rejected(&self) -> bool {
+        self.is_rejected
     }
 
     /// Appends a value as JSON.
@@ -469,6 +480,7 @@ mod tests {
         );
         let response = body.set_on(&mut HttpResponse::Ok());
         assert_eq!(response.body().size(), BodySize::Sized(3));
-        assert_eq!(pieces_of(response.into_body()).await, Some(pieces));
+        let found = pieces_of(response.into_body()).await;
+        assert_eq!(found.unwrap(), pieces);
     }
 }

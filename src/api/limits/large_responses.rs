@@ -14,7 +14,7 @@ use ledger_types::ExecutedTransaction;
 use std::sync::Arc;
 
 /// Maximum number of large responses that are read and rendered at a time. Each holds the values of
-/// one part, which its lease includes, and a view of them.
+/// one part, which its lease includes.
 const AT_ONCE_MAX: usize = 8;
 
 /// Maximum size of the content that an HTTP worker renders itself, in bytes: about 1 ms for events
@@ -32,7 +32,8 @@ pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// pages are sent at a time.
 const BODIES_MIN: usize = 4;
 
-/// Maximum memory of decoded values and their views, per byte of their stored form.
+/// Maximum memory of decoded values, per byte of their stored form. Their views exist only while a
+/// thread renders them.
 const VALUES_FACTOR: usize = 4;
 
 /// Returns the maximum size of a page if all responses have `limit_bytes`, in bytes.

@@ -22,6 +22,7 @@ use crate::{
         BodyWriter, SharedBody,
         body::{LeasedPieces, PiecesBody, ResponseLease, pieces_of},
     },
+    error::ErrorKind,
     limits::{CompressorPermit, Compressors},
 };
 use actix_web::{
@@ -145,9 +146,7 @@ impl Coding {
                     BROTLI_WINDOW_LOG2,
                 );
                 write_all(&mut encoder)?;
-                // Ends the stream.
-                drop(encoder.into_inner());
-                Ok(())
+                encoder.into_inner().flush()
             }
             Self::Gzip => {
                 let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
@@ -186,8 +185,11 @@ pub(crate) async fn compress(
     let body: Arc<[Bytes]> = match body.try_into_bytes() {
         Ok(body) => Arc::new([body]),
         Err(body) => match pieces_of(body).await {
-            Some(pieces) => pieces.into(),
-            None => Arc::new([]),
+            Ok(pieces) => pieces.into(),
+            Err(cause) => {
+                let error = ErrorKind::internal("reading a body to compress it failed", &cause);
+                return ServiceResponse::new(request, error.response());
+            }
         },
     };
     let writer = BodyWriter::new(responses);
@@ -264,6 +266,10 @@ fn encode_if_smaller(
     mut writer: BodyWriter,
 ) -> Option<LeasedPieces> {
     coding.encode(body, &mut writer).ok()?;
+    // The encoder of Brotli does not return the error of its last write.
+    if writer.is_rejected() {
+        return None;
+    }
     let encoded = writer.into_pieces();
     (size_bytes(&encoded.pieces) < size_bytes(body)).then_some(encoded)
 }
@@ -366,5 +372,22 @@ mod tests {
             .collect();
         let writer = BodyWriter::new(&MemoryBudget::new(usize::MAX));
         assert!(encode_if_smaller(Coding::Zstd, &[noise.into()], writer).is_none());
+    }
+
+    #[test]
+    fn returns_none_if_the_budget_cannot_hold_the_compressed_body() {
+        let body: Bytes = (0..BYTES_MIN)
+            .map(|index| (index / 7 % 251) as u8)
+            .collect();
+        for coding in Coding::ALL {
+            let budget = MemoryBudget::new(100);
+            let other = budget.lease();
+            assert!(other.try_grow(1));
+            for pieces in [vec![body.clone()], vec![body.clone(), body.clone()]] {
+                let writer = BodyWriter::new(&budget);
+                let compressed = encode_if_smaller(coding, &pieces, writer);
+                assert!(compressed.is_none(), "{coding:?}");
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! | parsing a JSON body | 64 MiB for each HTTP worker |
 //! | responses that are made or unread, and the values that they show | `api.answers_bytes_max` |
 //! | cached responses | `api.kept_answers_bytes_max` |
-//! | views of large responses being rendered | 8 of 4 MiB, and 8 compressors of 4 MiB |
+//! | views that renderer threads render | 8 of 4 MiB, and 8 compressors of 4 MiB |
 //! | connections | 128 KiB for each of `api.max_connections` |
 //! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: path (16 KiB), headers (8 KiB) and task |
 //! | blocks in flight | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, 16 times |
@@ -35,8 +35,8 @@ const WIRE_AND_DECODED: u64 = 2;
 const GROWTH: u64 = 2;
 /// Maximum memory of parsing one JSON body, in bytes.
 const JSON_BODY: u64 = 64 * MIB;
-/// Bytes of eight views of a part of a response, beside the values and the text, which are leased
-/// from `api.answers_bytes_max`.
+/// Bytes of the views of a part of a response on at most eight renderer threads, beside the values
+/// and the text, which are leased from `api.answers_bytes_max`.
 const VIEWS: u64 = 8 * 4 * MIB;
 /// Bytes of eight compressors.
 const COMPRESSORS: u64 = 8 * 4 * MIB;
