@@ -470,13 +470,13 @@ impl FilledDisk {
                 assert_eq!(self.stop().await, Some(0));
                 self.count("clean stops");
                 self.restart();
-                self.check_accepted().await;
             }
             if self.is_full {
                 self.check_flight_is_rejected().await;
                 break;
             }
         }
+        self.check_accepted().await;
         let path = self.calls.full_path();
         assert_eq!(self.calls.full_calls(), 0, "no space for {path}");
     }
