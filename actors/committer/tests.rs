@@ -110,7 +110,7 @@ fn publishes_the_blocks_of_a_group_in_order() {
     committer.peers = Some(Peers {
         pool: Recipient::new(|_| ()),
         committed: vec![Recipient::new(move |committed: BlockCommitted| {
-            heights.lock().unwrap().push(committed.0.height());
+            heights.lock().unwrap().push(committed.block.height());
         })],
     });
     let mut feed = committer.feed.subscribe();
@@ -166,6 +166,7 @@ fn durable(blocks: Vec<Arc<IndexedBlock>>) -> BlocksDurable {
     BlocksDurable {
         blocks,
         wal_blocks: Vec::new(),
+        write_usecs: 0,
     }
 }
 

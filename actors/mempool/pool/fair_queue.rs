@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 ///
 /// It is the time of some ten transfers, so that transfers leave no debts. An account gains at most
 /// this time with each transaction that it sends after the previous one was taken.
-const DEBT_MIN_USECS: u64 = 1_000;
+pub(super) const DEBT_MIN_USECS: u64 = 1_000;
 
 /// Maximum number of debts in a generation.
 ///
