@@ -22,7 +22,7 @@ const ACCOUNTS: usize = FUNDED_WALLETS;
 /// Number of transactions of each account that are always in the pool.
 const PENDING: usize = 40;
 /// Sizes of the arguments of an account's transactions, in bytes.
-const ARGUMENT_BYTES: [usize; 4] = [10, 2_000, 12_000, 50_000];
+const ARGUMENT_BYTES: [usize; 4] = [10, 1_000, 4_000, 15_000];
 /// Number of transactions of an account after which its share counts. The pool has learned the gas
 /// of the calls then, and the transactions with the first estimates have left it.
 const WARM_UP: usize = 2 * PENDING;
@@ -106,15 +106,16 @@ impl Account {
 fn check_shares(seed: u64, log: &mut [Committed]) {
     log.sort_by_key(|committed| committed.version);
     let mut counts = [0; ACCOUNTS];
-    let mut usecs = [0; ACCOUNTS];
-    let mut bound = 0;
-    for committed in log {
+    let warm_up = log.iter().position(|committed| {
         counts[committed.wallet] += 1;
-        if counts.iter().any(|&count| count < WARM_UP) {
-            continue;
-        }
+        counts.iter().all(|&count| count >= WARM_UP)
+    });
+    let log = &log[warm_up.expect("the run ended after it") + 1..];
+    let largest = log.iter().map(|committed| committed.cost_usecs).max();
+    let bound = 2 * largest.expect("not empty");
+    let mut usecs = [0; ACCOUNTS];
+    for committed in log {
         usecs[committed.wallet] += committed.cost_usecs;
-        bound = bound.max(2 * committed.cost_usecs);
         let least = usecs.iter().min().expect("not empty");
         let difference = usecs.iter().max().expect("not empty") - least;
         assert!(
