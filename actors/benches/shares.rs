@@ -4,11 +4,11 @@
 //! `cargo bench -p ledger-actors --bench shares -- [seconds] [sequencer.block_time_max_ms]`
 //!
 //! Each row is a kind of transaction of the greedy account, which are signed before they are sent.
-//! The polite account sends one transfer at a time and waits until it is committed. The node runs in
-//! this process, without HTTP, on a temporary directory. The columns of blocks are 90th percentiles
-//! over the blocks of the run, from the stages of the flight recorder: `execute` is the time in the
-//! executor, `commit` the time from there until the block is durable, which includes waiting for
-//! the writer.
+//! The polite account sends one transfer at a time and waits until it is committed. The node runs
+//! in this process, without HTTP, on a temporary directory. The columns of blocks are 90th
+//! percentiles over the blocks of the run, from the stages of the flight recorder: `execute` is the
+//! time in the executor, `commit` the time from there until the block is durable, which includes
+//! waiting for the writer.
 
 #![allow(clippy::print_stdout)]
 

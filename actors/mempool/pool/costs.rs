@@ -1,10 +1,10 @@
 //! Estimates of the time that pending transactions take in a block: in the executor, and in the
 //! writer.
 //!
-//! An estimate follows from the size of the transaction, its signatures, and the gas and output that
-//! calls of the same function with a similar size had in recent blocks. The gas limit of the
-//! transaction has no influence: clients send the same high limit with every transaction, so it
-//! would only show which client library they use.
+//! An estimate follows from the size of the transaction, its signatures, and the gas and output of
+//! recent calls of the same function with a similar size. The gas limit of the transaction has no
+//! influence: clients send the same high limit with every transaction, so it would only show which
+//! client library they use.
 //!
 //! Estimates decide which transactions the sequencer takes. Execution does not read them.
 

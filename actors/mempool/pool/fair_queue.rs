@@ -5,8 +5,8 @@
 //! reached, or the end tag of the account's last waiting transaction at this price, whichever is
 //! later. The end tag of a transaction is its start tag plus its cost. Blocks take the transactions
 //! of one price in the order of their start tags. Accounts therefore get equal time, however many
-//! transactions each has and whatever they cost, and a new account is served in the current round. A
-//! transaction that is taken at a higher price does not advance the tags of a lower one.
+//! transactions each has and whatever they cost, and a new account is served in the current round.
+//! A transaction that is taken at a higher price does not advance the tags of a lower one.
 //!
 //! The tag of a transaction that waits for earlier ones of its account may have passed when it
 //! becomes ready. The transaction then gets the tag that its price has reached, or the end tag of

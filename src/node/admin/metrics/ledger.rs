@@ -122,7 +122,7 @@ fn costs(kinds: &[CostStatus], families: &mut Families) {
     };
     counter(
         "ledger_cost_units_total",
-        "Measured units of work; a block is one unit of `execution`, a group of blocks one of `write`.",
+        "Measured units of work: a block in `execution`, a group of blocks in `write`.",
         |kind| kind.units as f64,
     );
     counter(
