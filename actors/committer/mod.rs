@@ -30,7 +30,7 @@ use crate::{
         worker::WorkerThread,
     },
     state::{
-        committed::{BlockHandle, IndexedBlock},
+        committed::BlockHandle,
         flight_recorder::{BlockStage, FlightRecorder},
         head::HeadPublisher,
         storage_health::StorageHealth,
@@ -39,7 +39,6 @@ use crate::{
 pub(crate) use executor::Executor;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use ledger_store::WalBlock;
 use ledger_types::OrderedBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;

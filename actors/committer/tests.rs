@@ -83,7 +83,7 @@ fn publishes_the_head_before_notifying_the_mempool_and_then_the_waiters() {
         committed: actors.map(probe).into(),
     });
     let executed = IndexedBlock::without_updates(block(1, std::slice::from_ref(&transaction), &[]));
-    committer.publish_blocks(&[executed], Vec::new());
+    committer.publish_blocks(durable(vec![executed]));
     let expected = actors.map(|actor| Observation {
         actor,
         head_height: 1,

@@ -229,6 +229,7 @@ async fn raises_the_gas_estimate_after_a_batch_that_its_byte_limit_ended() {
             limits: BatchLimits {
                 transactions_max: 10,
                 bytes_max: 1,
+                usecs_max: u64::MAX,
             },
             reply_to: fixture.batch_recipient.clone(),
         });
