@@ -174,7 +174,7 @@ impl Default for SequencerConfig {
         Self {
             block_transactions_max: 5_000,
             block_bytes_max: 3 * 1024 * 1024,
-            block_time_max_ms: 250,
+            block_time_max_ms: 100,
             blocks_in_flight_max: 3,
             heartbeat_secs: 0,
             clock_jump_max_secs: 30 * 86_400,
