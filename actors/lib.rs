@@ -134,7 +134,7 @@ pub use error::{
     StorageUnavailable, SubmitError, TuneError,
 };
 pub use filter::{Filtered, SubmissionFilter};
-pub use mempool::{Pool, meter::PoolStatus};
+pub use mempool::{BlockTimes, Pool, meter::PoolStatus};
 pub use node::{
     Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, stalls::Stall,
     submit::Accepted, wait_meter::WaitStatus,

@@ -82,8 +82,6 @@ impl Executor {
     ) -> WorkerThread<OrderedBlock> {
         WorkerThread::new(THREAD, ordered, move |block, _| match self.execute(block) {
             Ok(executed) => {
-                let height = executed.block().height();
-                self.recorder.record(BlockStage::Executed, [height]);
                 commits.commit(executed);
                 ControlFlow::Continue(())
             }
@@ -105,7 +103,8 @@ impl Executor {
     /// Returns [`ExecutionFailure`] if the state cannot be read, or if the block contradicts the
     /// state or the chain. The tip stays the same.
     fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
-        self.recorder
+        let begun_usecs = self
+            .recorder
             .record(BlockStage::ExecutionBegun, [block.height]);
         let durable_height = self.head.ledger_info().block_height;
         self.cache.get_mut().set_durable_height(durable_height);
@@ -126,7 +125,12 @@ impl Executor {
         })?;
         self.tip = block.tip.clone();
         self.accounts.apply(&updates);
-        Ok(Arc::new(IndexedBlock::new(Arc::new(block), updates)))
+        let executed_usecs = self.recorder.record(BlockStage::Executed, [block.height()]);
+        Ok(Arc::new(IndexedBlock::new(
+            Arc::new(block),
+            updates,
+            executed_usecs.saturating_sub(begun_usecs),
+        )))
     }
 }
 

@@ -30,7 +30,7 @@ use crate::{
         worker::WorkerThread,
     },
     state::{
-        committed::{BlockHandle, IndexedBlock},
+        committed::BlockHandle,
         flight_recorder::{BlockStage, FlightRecorder},
         head::HeadPublisher,
         storage_health::StorageHealth,
@@ -39,7 +39,6 @@ use crate::{
 pub(crate) use executor::Executor;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use ledger_store::WalBlock;
 use ledger_types::OrderedBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
@@ -112,18 +111,27 @@ impl Committer {
     /// Publishes durable blocks: in the Head, then to the receivers of [`BlockCommitted`], then to
     /// the waiters.
     ///
-    /// `wal_blocks` holds the encoded form of each block in the write-ahead log, or is empty.
     /// Look-ups and waits depend on the order, see `node/wait.rs`.
-    fn publish_blocks(&mut self, blocks: &[Arc<IndexedBlock>], wal_blocks: Vec<WalBlock>) {
+    fn publish_blocks(&mut self, durable: BlocksDurable) {
+        let BlocksDurable {
+            blocks,
+            wal_blocks,
+            write_usecs,
+        } = durable;
+        let blocks = &blocks[..];
         // The previous Head references blocks that the new Head drops. It defers freeing them until
         // the waiters are notified, because that takes time.
         let _previous_head = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         let heights = blocks.iter().map(|indexed| indexed.block().height());
         self.recorder.record(BlockStage::Visible, heights);
-        for indexed in blocks {
+        for (number, indexed) in (1..).zip(blocks) {
             for receiver in self.peers.iter().flat_map(|peers| &peers.committed) {
-                receiver.send(BlockCommitted(Arc::clone(indexed.block())));
+                receiver.send(BlockCommitted {
+                    block: Arc::clone(indexed.block()),
+                    execution_usecs: indexed.execution_usecs(),
+                    group_write_usecs: (number == blocks.len()).then_some(write_usecs),
+                });
             }
         }
         let wal_blocks = wal_blocks.into_iter().map(Arc::new).map(Some);
@@ -189,9 +197,8 @@ impl Handler<ExecuteBlock> for Committer {
 
 impl Handler<BlocksDurable> for Committer {
     fn handle(&mut self, durable: BlocksDurable) {
-        let BlocksDurable { blocks, wal_blocks } = durable;
-        self.publish_blocks(&blocks, wal_blocks);
-        self.in_flight = self.in_flight.saturating_sub(blocks.len());
+        self.in_flight = self.in_flight.saturating_sub(durable.blocks.len());
+        self.publish_blocks(durable);
         self.finish_if_done();
     }
 }

@@ -83,7 +83,7 @@ fn publishes_the_head_before_notifying_the_mempool_and_then_the_waiters() {
         committed: actors.map(probe).into(),
     });
     let executed = IndexedBlock::without_updates(block(1, std::slice::from_ref(&transaction), &[]));
-    committer.publish_blocks(&[executed], Vec::new());
+    committer.publish_blocks(durable(vec![executed]));
     let expected = actors.map(|actor| Observation {
         actor,
         head_height: 1,
@@ -110,7 +110,7 @@ fn publishes_the_blocks_of_a_group_in_order() {
     committer.peers = Some(Peers {
         pool: Recipient::new(|_| ()),
         committed: vec![Recipient::new(move |committed: BlockCommitted| {
-            heights.lock().unwrap().push(committed.0.height());
+            heights.lock().unwrap().push(committed.block.height());
         })],
     });
     let mut feed = committer.feed.subscribe();
@@ -166,6 +166,7 @@ fn durable(blocks: Vec<Arc<IndexedBlock>>) -> BlocksDurable {
     BlocksDurable {
         blocks,
         wal_blocks: Vec::new(),
+        write_usecs: 0,
     }
 }
 

@@ -101,6 +101,9 @@ pub struct MempoolConfig {
     pub capacity_transactions: usize,
     /// Maximum total size of the transactions in BCS, in bytes.
     pub capacity_bytes: usize,
+    /// Maximum total estimated time that the transactions take in blocks, in milliseconds, at least
+    /// 1.
+    pub capacity_time_ms: u64,
     /// Maximum number of transactions with a sequence number per account, at least 1.
     pub capacity_per_account: usize,
     /// Maximum number of orderless transactions per account, at least 1.
@@ -115,6 +118,7 @@ impl Default for MempoolConfig {
         Self {
             capacity_transactions: 2_000_000,
             capacity_bytes: 2 * 1024 * 1024 * 1024,
+            capacity_time_ms: 600_000,
             capacity_per_account: 100,
             capacity_per_account_orderless: 5_000,
             ttl_secs: 600,
@@ -149,6 +153,9 @@ pub struct SequencerConfig {
     /// Maximum total size of a block's user transactions, in bytes. A single larger transaction
     /// gets a block of its own.
     pub block_bytes_max: usize,
+    /// Maximum total estimated time of a block's user transactions, in milliseconds, at least 1. A
+    /// single transaction with a higher estimate gets a block of its own.
+    pub block_time_max_ms: u64,
     /// Maximum number of blocks that are ordered and not yet durable, at least 1. Heartbeat
     /// blocks are extra.
     pub blocks_in_flight_max: usize,
@@ -167,6 +174,7 @@ impl Default for SequencerConfig {
         Self {
             block_transactions_max: 5_000,
             block_bytes_max: 3 * 1024 * 1024,
+            block_time_max_ms: 100,
             blocks_in_flight_max: 3,
             heartbeat_secs: 0,
             clock_jump_max_secs: 30 * 86_400,
@@ -300,7 +308,12 @@ impl NodeConfig {
             ("actors.pruner.mailbox_capacity", self.mailboxes.pruner),
         ];
         let u64_settings = [
+            ("mempool.capacity_time_ms", self.mempool.capacity_time_ms),
             ("mempool.ttl_secs", self.mempool.ttl_secs),
+            (
+                "sequencer.block_time_max_ms",
+                self.sequencer.block_time_max_ms,
+            ),
             ("pruner.batch_versions", self.pruner.batch_versions),
             (
                 "sequencer.clock_jump_max_secs",

@@ -14,12 +14,16 @@ counters! {
         pub transactions: Gauge,
         /// Total size of these transactions, in bytes.
         pub bytes: Gauge,
+        /// Total estimated time of these transactions in blocks, in microseconds.
+        pub usecs: Gauge,
         /// Transactions in the pool that wait for an earlier one of their account.
         pub parked: Gauge,
         /// Total size of the parked transactions, in bytes.
         pub parked_bytes: Gauge,
         /// Transactions removed because their block became durable.
         pub committed: Counter,
+        /// Estimated time of these transactions in blocks, as of their admission, in microseconds.
+        pub estimated_usecs: Counter,
         /// Transactions removed because they expired.
         pub expired: Counter,
         /// Transactions removed to free capacity for others, or not restored after a restart for

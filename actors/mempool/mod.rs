@@ -29,7 +29,7 @@ use crate::{
     },
     state::head::HeadReader,
 };
-pub use pool::Pool;
+pub use pool::{BlockTimes, Pool};
 
 use gas_price::GasHistory;
 use ledger_types::{
@@ -265,7 +265,18 @@ impl Handler<PullBatch> for Mempool {
 
 impl Handler<BlockCommitted> for Mempool {
     fn handle(&mut self, committed: BlockCommitted) {
-        let block = &committed.0;
+        let BlockCommitted {
+            block,
+            execution_usecs,
+            group_write_usecs,
+        } = committed;
+        let block = &block;
+        let times = BlockTimes {
+            execution_usecs,
+            group_write_usecs,
+        };
+        let admitted_usecs = self.pool.record_times(block, times);
+        self.meter.estimated_usecs.add(admitted_usecs);
         self.meter.committed.add(self.pool.commit(block) as u64);
         let prices = block.transactions.iter().filter_map(|executed| {
             let user = executed.transaction.as_user()?;

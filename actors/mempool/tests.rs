@@ -74,6 +74,7 @@ impl Fixture {
             limits: BatchLimits {
                 transactions_max: 10,
                 bytes_max: usize::MAX,
+                usecs_max: u64::MAX,
             },
             reply_to: self.batch_recipient.clone(),
         });
@@ -177,7 +178,11 @@ async fn removes_transactions_that_expire_by_the_time_of_a_block() {
         .unwrap();
     let mut later = Arc::unwrap_or_clone(block(1, &[], &[]));
     later.header.timestamp_usecs = (NOW + 5) * 1_000_000;
-    fixture.mempool.send(BlockCommitted(Arc::new(later)));
+    fixture.mempool.send(BlockCommitted {
+        block: Arc::new(later),
+        execution_usecs: 0,
+        group_write_usecs: None,
+    });
     let found = fixture.get_pending(pending.hash()).await;
     assert!(
         matches!(found, PendingStatus::Removed(RemovalReason::Expired { at_secs }) if at_secs == NOW + 5),
@@ -224,12 +229,17 @@ async fn raises_the_gas_estimate_after_a_batch_that_its_byte_limit_ended() {
             limits: BatchLimits {
                 transactions_max: 10,
                 bytes_max: 1,
+                usecs_max: u64::MAX,
             },
             reply_to: fixture.batch_recipient.clone(),
         });
         assert_eq!(fixture.batches.recv().await, Some(1));
         let block = block(height, &[transaction], &[]);
-        fixture.mempool.send(BlockCommitted(block));
+        fixture.mempool.send(BlockCommitted {
+            block,
+            execution_usecs: 0,
+            group_write_usecs: None,
+        });
         let (reply, response) = oneshot::channel();
         fixture.mempool.try_request(GetGasPrice { reply }).unwrap();
         estimates.push(response.await.unwrap());

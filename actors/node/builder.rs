@@ -92,6 +92,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         let meters = Arc::new(Meters::new(
             config.storage.readers,
             self.clock.source().clone(),
+            Arc::clone(pool.cost_model()),
         ));
 
         let horizon = PruneHorizonPublisher::new(Horizon::of(&self.ledger_info));

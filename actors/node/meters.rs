@@ -22,6 +22,7 @@ use crate::{
         scrubber::{ScrubMeter, ScrubStatus},
     },
 };
+use ledger_limits::{CostModel, CostStatus, WorkKind};
 use ledger_metrics::Metric;
 use ledger_store::{SyncStats, SyncTimer};
 use std::sync::{Arc, OnceLock};
@@ -38,6 +39,8 @@ pub(crate) struct Meters {
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) scrub: Arc<ScrubMeter>,
     pub(crate) waits: WaitMeter,
+    /// Estimates of the duration of work, and what it took.
+    pub(crate) costs: Arc<CostModel>,
     /// Times of the newest blocks.
     pub(crate) flight: FlightRecorder,
     /// Timer of the store's syncs, which is set when the writer is created.
@@ -46,8 +49,8 @@ pub(crate) struct Meters {
 
 impl Meters {
     /// Creates the metrics of a node with `reader_count` reader threads. The times of blocks are
-    /// those of `clock`.
-    pub(crate) fn new(reader_count: usize, clock: Clock) -> Self {
+    /// those of `clock`, the costs those of the model that its mempool estimates with.
+    pub(crate) fn new(reader_count: usize, clock: Clock, costs: Arc<CostModel>) -> Self {
         Self {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
@@ -58,6 +61,7 @@ impl Meters {
             commit: Arc::default(),
             scrub: Arc::default(),
             waits: WaitMeter::default(),
+            costs,
             flight: FlightRecorder::new(clock),
             sync_timer: OnceLock::new(),
         }
@@ -82,6 +86,7 @@ impl Meters {
             commit: self.commit.snapshot(),
             scrub: self.scrub.snapshot(),
             waits: self.waits.status(waiting_clients),
+            costs: self.costs.status(),
             syncs: self
                 .sync_timer
                 .get()
@@ -104,6 +109,8 @@ pub struct MeterStatus {
     pub scrub: ScrubStatus,
     /// Clients that wait for transactions.
     pub waits: WaitStatus,
+    /// Estimates of the duration of each kind of work, and what it took.
+    pub costs: [CostStatus; WorkKind::ALL.len()],
     /// Syncs of the store.
     pub syncs: SyncStats,
 }

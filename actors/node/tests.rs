@@ -262,6 +262,7 @@ async fn submission_validated_before_a_block_is_ready_after_it() {
         limits: BatchLimits {
             transactions_max: 10,
             bytes_max: usize::MAX,
+            usecs_max: u64::MAX,
         },
         reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0).unwrap()),
     });
@@ -281,6 +282,7 @@ fn pull_batch() -> (PullBatch, mpsc::Receiver<usize>) {
         limits: BatchLimits {
             transactions_max: 10,
             bytes_max: usize::MAX,
+            usecs_max: u64::MAX,
         },
         reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0.len()).unwrap()),
     };

@@ -6,7 +6,14 @@ use std::sync::Arc;
 
 /// A durable block that the Head includes.
 #[derive(Clone, Debug)]
-pub(crate) struct BlockCommitted(pub(crate) Arc<ExecutedBlock>);
+pub(crate) struct BlockCommitted {
+    pub(crate) block: Arc<ExecutedBlock>,
+    /// Time that the executor took for the block, in microseconds.
+    pub(crate) execution_usecs: u64,
+    /// Time that the writer took for the group of blocks that ends with this one, in microseconds.
+    /// `None` if a later block of the group follows.
+    pub(crate) group_write_usecs: Option<u64>,
+}
 
 impl ActorMessage for BlockCommitted {
     const LABEL: &'static str = "block_committed";

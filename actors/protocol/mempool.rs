@@ -35,6 +35,9 @@ pub struct BatchLimits {
     pub transactions_max: usize,
     /// Maximum total size of the transactions, in bytes. A batch of one transaction may exceed it.
     pub bytes_max: usize,
+    /// Maximum total cost of the transactions: their estimated time in a block, in microseconds. A
+    /// batch of one transaction may exceed it.
+    pub usecs_max: u64,
 }
 
 /// A pending transaction with the time of its insertion, as a graceful stop saves it.

@@ -72,7 +72,7 @@ impl TimedActor for Pruner {}
 
 impl Handler<BlockCommitted> for Pruner {
     fn handle(&mut self, committed: BlockCommitted) {
-        self.window.extend(committed.0.last_version());
+        self.window.extend(committed.block.last_version());
         self.start_step_if_due();
     }
 }
@@ -117,7 +117,11 @@ mod tests {
         let pruner = Mailbox::start_here("storage", 1, actor, &FatalErrorReporter::new());
         pruner.send(SetPaused(true));
         for height in 1..=5 {
-            pruner.send(BlockCommitted(block(height, &[], &[])));
+            pruner.send(BlockCommitted {
+                block: block(height, &[], &[]),
+                execution_usecs: 0,
+                group_write_usecs: None,
+            });
         }
         while pruner.status().handled < pruner.status().protocol {
             tokio::task::yield_now().await;

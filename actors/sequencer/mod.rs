@@ -123,6 +123,7 @@ impl Sequencer {
                 limits: BatchLimits {
                     transactions_max: self.config.block_transactions_max,
                     bytes_max: self.config.block_bytes_max,
+                    usecs_max: self.config.block_time_max_ms.saturating_mul(1_000),
                 },
                 reply_to: batches.clone(),
             });

@@ -68,7 +68,11 @@ impl Fixture {
     }
 
     fn notify_committed(&self, height: u64) {
-        self.sequencer.send(BlockCommitted(block(height, &[], &[])));
+        self.sequencer.send(BlockCommitted {
+            block: block(height, &[], &[]),
+            execution_usecs: 0,
+            group_write_usecs: None,
+        });
     }
 }
 

@@ -39,5 +39,6 @@ mod properties;
 mod reads;
 mod runner;
 mod scheduler;
+mod shares;
 mod shutdown;
 mod world;

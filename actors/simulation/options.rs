@@ -48,6 +48,7 @@ impl Options {
             sequencer: SequencerConfig {
                 block_transactions_max: random.usize(1..9),
                 block_bytes_max: random.usize(200..4_000),
+                block_time_max_ms: random.u64(1..20),
                 blocks_in_flight_max: random.usize(1..5),
                 heartbeat_secs: random.u64(0..3),
                 ..SequencerConfig::default()
@@ -93,6 +94,7 @@ fn mempool(random: &mut Rng) -> MempoolConfig {
     MempoolConfig {
         capacity_transactions: random.usize(1..40),
         capacity_bytes: random.usize(1_000..20_000),
+        capacity_time_ms: [random.u64(1..4), 1_000][random.usize(..2)],
         capacity_per_account: random.usize(1..12),
         capacity_per_account_orderless: random.usize(1..6),
         ttl_secs: random.u64(2..200),

@@ -12,6 +12,9 @@ use crate::{MempoolConfig, RemovalReason, SubmitError};
 use ledger_crypto::HashValue;
 use ledger_types::{Discard, ValidationStatus};
 
+/// Maximum estimated time of a transaction of the simulation in a block, in microseconds.
+const COST_USECS_MAX: u64 = 500;
+
 /// Longest lifetime that the simulation gives an orderless transaction, in seconds.
 ///
 /// Up to this lifetime, a rejection because of a late expiration is wrong. The ledger accepts up to
@@ -192,8 +195,10 @@ impl PoolRules {
 
     fn check_full(&self, model: &Model, since: &RequestStart, sent: &SentTransaction) -> Verdict {
         let (count, bytes) = others_in_pool(model, since, sent, |_| true);
+        let cost_usecs = (count + 1) as u64 * COST_USECS_MAX;
         let is_full = count >= self.limits.capacity_transactions
-            || bytes + sent.transaction.size_bytes() > self.limits.capacity_bytes;
+            || bytes + sent.transaction.size_bytes() > self.limits.capacity_bytes
+            || cost_usecs > self.limits.capacity_time_ms * 1_000;
         require(is_full, || {
             format!("the pool had at most {count} others with {bytes} bytes")
         })

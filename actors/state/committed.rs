@@ -15,11 +15,17 @@ pub(crate) struct IndexedBlock {
     /// bytes.
     output_bytes: usize,
     account_updates: AccountUpdates,
+    execution_usecs: u64,
 }
 
 impl IndexedBlock {
-    /// Indexes the transactions of a block. `account_updates` holds the accounts that it changed.
-    pub(crate) fn new(block: Arc<ExecutedBlock>, account_updates: AccountUpdates) -> Self {
+    /// Indexes the transactions of a block. `account_updates` holds the accounts that it changed,
+    /// and `execution_usecs` is the time that the executor took for it, in microseconds.
+    pub(crate) fn new(
+        block: Arc<ExecutedBlock>,
+        account_updates: AccountUpdates,
+        execution_usecs: u64,
+    ) -> Self {
         let hashes = block.transactions.iter().map(|executed| executed.hash);
         let index_by_hash = hashes.zip(0..).collect();
         let output_bytes = block
@@ -35,6 +41,7 @@ impl IndexedBlock {
             index_by_hash,
             output_bytes,
             account_updates,
+            execution_usecs,
         }
     }
 
@@ -44,6 +51,10 @@ impl IndexedBlock {
 
     pub(crate) fn output_bytes(&self) -> usize {
         self.output_bytes
+    }
+
+    pub(crate) fn execution_usecs(&self) -> u64 {
+        self.execution_usecs
     }
 
     pub(crate) fn account_updates(&self) -> &AccountUpdates {
@@ -65,7 +76,7 @@ impl IndexedBlock {
             height: block.height(),
             accounts: Vec::new(),
         };
-        Arc::new(Self::new(block, updates))
+        Arc::new(Self::new(block, updates, 0))
     }
 }
 

@@ -391,7 +391,7 @@ mod tests {
                         height,
                         accounts: vec![(ACCOUNT, account)],
                     };
-                    let indexed = IndexedBlock::new(block(height, &[], &[]), updates);
+                    let indexed = IndexedBlock::new(block(height, &[], &[]), updates, 0);
                     publisher.publish(&[Arc::new(indexed)]);
                 }
             });

@@ -78,6 +78,9 @@ pub(super) struct Writer {
     pending: PendingWrites,
     /// Whether the pending writes wait for disk space.
     is_waiting_for_space: bool,
+    /// Time that the last append took after its blocks were durable, for an apply or a checkpoint,
+    /// in microseconds. It counts as time of the next group, which waited for it.
+    tail_usecs: u64,
 }
 
 impl Writer {
@@ -92,6 +95,7 @@ impl Writer {
             peers,
             pending: PendingWrites::default(),
             is_waiting_for_space: false,
+            tail_usecs: 0,
         }
     }
 
@@ -270,15 +274,20 @@ impl Writer {
             recorder,
             ..
         } = &self.peers;
-        self.writer.append(&blocks, |wal_blocks| {
+        let (begun_usecs, tail_usecs) = (recorder.elapsed_usecs(), self.tail_usecs);
+        let mut durable_usecs = begun_usecs;
+        let appended = self.writer.append(&blocks, |wal_blocks| {
             let heights = blocks.iter().map(|block| block.height());
-            recorder.record(BlockStage::Durable, heights);
+            durable_usecs = recorder.record(BlockStage::Durable, heights);
             meter.committed(&blocks, start.elapsed());
             committer.send(BlocksDurable {
                 blocks: pending.drain(..blocks.len()).collect(),
                 wal_blocks,
+                write_usecs: durable_usecs.saturating_sub(begun_usecs) + tail_usecs,
             });
-        })
+        });
+        self.tail_usecs = recorder.elapsed_usecs().saturating_sub(durable_usecs);
+        appended
     }
 }
 

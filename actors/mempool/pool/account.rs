@@ -65,7 +65,7 @@ impl Account {
 
     /// Inserts a waiting transaction and returns the waiting transaction that it replaces, if any.
     pub(super) fn insert(&mut self, protector: ReplayProtector, entry: Entry) -> Option<Entry> {
-        self.shares.add_waiting(entry.price(), entry.start_tag);
+        self.shares.add_waiting(entry.price(), entry.tags().end);
         let replaced = match protector {
             SequenceNumber(number) => self.sequence.insert(number, entry),
             Nonce(nonce) => self.orderless.insert(nonce, entry),
@@ -89,7 +89,7 @@ impl Account {
                 Some(entry.clone())
             }
         }?;
-        self.shares.take(entry.price(), entry.start_tag);
+        self.shares.take(entry.price(), entry.tags().end);
         Some(entry)
     }
 
@@ -114,7 +114,7 @@ impl Account {
         }
         released.extend(self.sequence.release(&numbers));
         for entry in &released {
-            self.shares.add_waiting(entry.price(), entry.start_tag);
+            self.shares.add_waiting(entry.price(), entry.tags().end);
         }
         released
     }

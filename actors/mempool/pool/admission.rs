@@ -6,7 +6,7 @@ use super::{
     entry::{Amount, Entry},
 };
 use crate::{
-    RemovalReason, SubmitError,
+    MempoolConfig, RemovalReason, SubmitError,
     protocol::mempool::{Pending, PoolKey},
 };
 use ledger_types::{
@@ -60,7 +60,8 @@ impl Pool {
         let share = account.and_then(|account| account.share(price));
         let entry = Entry {
             insertion: self.next_insertion,
-            start_tag: self.fair_queue.next_tag(price, share),
+            start_tag: self.fair_queue.next_tag(sender, price, share),
+            cost_usecs: self.costs.estimate_usecs(&pending.transaction),
             inserted_at_secs: pending.inserted_at_secs,
             expires_at_secs,
             is_taken: false,
@@ -101,16 +102,17 @@ impl Pool {
             }
             self.find_account_victim(account, key)?;
         }
-        let mut after = self.total_amount();
+        let mut after = self.total;
         after.add(Amount {
             count: 1,
             bytes: size_bytes,
+            usecs: self.costs.least_usecs(size_bytes),
         });
         after.remove(self.parked);
         if self.fits(after) {
             Ok(())
         } else {
-            Err(self.full_error())
+            Err(self.full_error(after))
         }
     }
 
@@ -173,9 +175,11 @@ impl Pool {
         if old_raw.gas_unit_price > new_raw.gas_unit_price {
             return update("Transaction already in mempool with a higher gas price");
         }
-        let new_bytes = new.transaction.size_bytes();
-        if self.bytes - old.transaction.size_bytes() + new_bytes > self.limits.capacity_bytes {
-            return Err(self.full_error());
+        let mut after = self.total;
+        after.remove(Amount::of(old));
+        after.add(Amount::of(&new));
+        if !self.fits(after) {
+            return Err(self.full_error(after));
         }
         let transaction = Arc::clone(&new.transaction);
         if let Some(old) = self.insert_entry(key, new) {
@@ -205,7 +209,7 @@ impl Pool {
             ),
             SequenceNumber(_) => (false, Amount::default()),
         };
-        let mut after = self.total_amount();
+        let mut after = self.total;
         after.add(Amount::of(&entry));
         let mut evictable = self.parked;
         if let Some(victim) = victim {
@@ -213,10 +217,13 @@ impl Pool {
             evictable.remove(Amount::of(victim));
         }
         if !self.fits(after) {
+            if !is_ready {
+                return Err(self.full_error(after));
+            }
             evictable.remove(promoted);
             after.remove(evictable);
-            if !is_ready || !self.fits(after) {
-                return Err(self.full_error());
+            if !self.fits(after) {
+                return Err(self.full_error(after));
             }
         }
         let transaction = Arc::clone(&entry.transaction);
@@ -227,7 +234,7 @@ impl Pool {
             let protector = SequenceNumber(victim);
             self.remove_entry(PoolKey { protector, ..key }, reason);
         }
-        while !self.fits(self.total_amount()) && self.evict_parked() {}
+        while !self.fits(self.total) && self.evict_parked() {}
         Ok(transaction)
     }
 
@@ -277,28 +284,34 @@ impl Pool {
         })
     }
 
-    /// Returns the amount of all transactions in the pool.
-    fn total_amount(&self) -> Amount {
-        Amount {
-            count: self.len(),
-            bytes: self.bytes,
-        }
-    }
-
     fn fits(&self, amount: Amount) -> bool {
         amount.count <= self.limits.capacity_transactions
             && amount.bytes <= self.limits.capacity_bytes
+            && amount.usecs <= self.limits.capacity_time_ms.saturating_mul(1_000)
     }
 
-    fn full_error(&self) -> SubmitError {
-        let (size, capacity) = (self.len(), self.limits.capacity_transactions);
-        let reason = if size >= capacity {
-            format!("Mempool is full. Mempool size: {size}, Capacity: {capacity}")
+    /// Returns the error that names the limit that `after`, the content of the pool with the
+    /// rejected transaction, exceeds.
+    fn full_error(&self, after: Amount) -> SubmitError {
+        let MempoolConfig {
+            capacity_transactions,
+            capacity_bytes,
+            capacity_time_ms,
+            ..
+        } = self.limits;
+        let (size, unit, capacity) = if self.len() >= capacity_transactions {
+            (self.len() as u64, "", capacity_transactions as u64)
+        } else if after.bytes > capacity_bytes {
+            (self.total.bytes as u64, " bytes", capacity_bytes as u64)
         } else {
-            let (size, capacity) = (self.bytes, self.limits.capacity_bytes);
-            format!("Mempool is full. Mempool size: {size} bytes, Capacity: {capacity} bytes")
+            let size_ms = self.total.usecs / 1_000;
+            (size_ms, " ms of estimated execution", capacity_time_ms)
         };
-        SubmitError::Full { reason }
+        SubmitError::Full {
+            reason: format!(
+                "Mempool is full. Mempool size: {size}{unit}, Capacity: {capacity}{unit}"
+            ),
+        }
     }
 
     /// Evicts the highest parked transaction of the next account, in address order, that has one.

@@ -1,6 +1,6 @@
 //! Effects of a durable block on the pool.
 
-use super::{Pool, account::Account, entry::Entry};
+use super::{BlockTimes, Pool, account::Account, entry::Entry};
 use crate::{RemovalReason, protocol::mempool::PoolKey};
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_types::{
@@ -10,6 +10,28 @@ use ledger_types::{
 };
 
 impl Pool {
+    /// Records the work of the transactions of a durable block, and its times. Later estimates
+    /// follow both.
+    ///
+    /// Returns the sum of the estimates with which the pool admitted these transactions, in
+    /// microseconds. Has no effect on transactions that the pool does not hold.
+    pub fn record_times(&mut self, block: &ExecutedBlock, times: BlockTimes) -> u64 {
+        let mut admitted_usecs = 0;
+        let accounts = &self.accounts;
+        let executed = block.transactions.iter().filter_map(|executed| {
+            let user = executed.transaction.as_user()?;
+            let PoolKey { sender, protector } = PoolKey::of(&user.raw);
+            let entry = accounts.get(&sender)?.get(protector)?;
+            (entry.transaction.hash() == executed.hash).then_some((entry, executed))
+        });
+        let executed = executed.map(|(entry, executed)| {
+            admitted_usecs += entry.cost_usecs;
+            (&*entry.transaction, executed)
+        });
+        self.costs.record(executed, times);
+        admitted_usecs
+    }
+
     /// Removes the transactions of a durable block, and records a reason for each rejected one.
     ///
     /// Transactions that ran too early or did not fit into the block wait again. Returns the number

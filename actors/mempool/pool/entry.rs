@@ -1,5 +1,6 @@
 //! A transaction of the pool with its metadata, and its keys in the indices.
 
+use super::fair_queue::Tags;
 use ledger_types::CheckedTransaction;
 use std::{cmp::Reverse, sync::Arc};
 
@@ -10,11 +11,12 @@ pub(super) type ReadyKey = (Reverse<u64>, u64, u64);
 /// Order in which transactions expire: expiration in Unix seconds, then first insertion.
 pub(super) type ExpiryKey = (u64, u64);
 
-/// A number of transactions and their total size in bytes.
+/// A number of transactions, their total size in bytes, and their total cost in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) count: usize,
     pub(super) bytes: usize,
+    pub(super) usecs: u64,
 }
 
 impl Amount {
@@ -22,17 +24,20 @@ impl Amount {
         Self {
             count: 1,
             bytes: entry.transaction.size_bytes(),
+            usecs: entry.cost_usecs,
         }
     }
 
     pub(super) fn add(&mut self, other: Self) {
         self.count += other.count;
         self.bytes += other.bytes;
+        self.usecs += other.usecs;
     }
 
     pub(super) fn remove(&mut self, other: Self) {
         self.count -= other.count;
         self.bytes -= other.bytes;
+        self.usecs -= other.usecs;
     }
 }
 
@@ -44,6 +49,9 @@ pub(super) struct Entry {
     pub(super) insertion: u64,
     /// Turn among the transactions of the same price, see [`super::fair_queue`].
     pub(super) start_tag: u64,
+    /// Estimated time that the transaction takes in a block, in microseconds, as of its admission.
+    /// At least 1.
+    pub(super) cost_usecs: u64,
     /// Time of insertion, in Unix seconds.
     pub(super) inserted_at_secs: u64,
     /// Time of expiration, in Unix seconds.
@@ -55,6 +63,13 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn price(&self) -> u64 {
         self.transaction.raw().gas_unit_price
+    }
+
+    pub(super) fn tags(&self) -> Tags {
+        Tags {
+            start: self.start_tag,
+            end: self.start_tag.saturating_add(self.cost_usecs),
+        }
     }
 
     pub(super) fn ready_key(&self) -> ReadyKey {

@@ -1,18 +1,40 @@
-//! Fairness among accounts that pay the same gas unit price: start-time fair queueing.
+//! Fairness among accounts that pay the same gas unit price: start-time fair queueing of the
+//! estimated time that transactions take in a block.
 //!
-//! The pool gives each new transaction a start tag: the tag that its price has reached, or the tag
-//! after the account's last waiting transaction at this price, whichever is later. Blocks take the
-//! transactions of one price in the order of their tags. Accounts therefore alternate, however many
-//! transactions each has, and a new account is served in the current round. A transaction that is
-//! taken at a higher price does not advance the tags of a lower one.
+//! The pool gives each new transaction a start tag, in microseconds: the tag that its price has
+//! reached, or the end tag of the account's last waiting transaction at this price, whichever is
+//! later. The end tag of a transaction is its start tag plus its cost. Blocks take the transactions
+//! of one price in the order of their start tags. Accounts therefore get equal time, however many
+//! transactions each has and whatever they cost, and a new account is served in the current round.
+//! A transaction that is taken at a higher price does not advance the tags of a lower one.
 //!
 //! The tag of a transaction that waits for earlier ones of its account may have passed when it
-//! becomes ready. The transaction then gets the tag that its price has reached, or the tag after
+//! becomes ready. The transaction then gets the tag that its price has reached, or the end tag of
 //! the account's last taken transaction at this price, so an account cannot accumulate turns. A
 //! transaction that a block returns to the pool keeps its tag.
+//!
+//! An account whose last transaction was taken has no share any more. Its end tag is then retained
+//! as a debt if it is far ahead of the tag that the price has reached. Otherwise an account that
+//! sends one expensive transaction at a time would pay for none of them.
 
 use super::small_sorted_map::SmallSortedMap;
+use ledger_crypto::map::GenerationalMap;
+use ledger_types::AccountAddress;
 use std::collections::BTreeMap;
+
+/// Lead of an end tag over the tag that its price has reached above which the end tag is retained
+/// as a debt, in microseconds.
+///
+/// It is the time of some ten transfers, so that transfers leave no debts. An account gains at most
+/// this time with each transaction that it sends after the previous one was taken.
+pub(super) const DEBT_MIN_USECS: u64 = 1_000;
+
+/// Maximum number of debts in a generation.
+///
+/// Each debt stands for a transaction of at least [`DEBT_MIN_USECS`], so a generation covers the
+/// expensive transactions of at least 4 s. The price reaches most debts within a few blocks; they
+/// have no effect from then on.
+const GENERATION_DEBTS_MAX: usize = 4_096;
 
 /// The start tags that prices have reached.
 #[derive(Debug, Default)]
@@ -21,6 +43,9 @@ pub(super) struct FairQueue {
     /// reached this tag.
     highest_tag: u64,
     levels: BTreeMap<u64, PriceLevel>,
+    /// End tags of transactions that were taken, by account and price, at most twice
+    /// [`GENERATION_DEBTS_MAX`].
+    debts: GenerationalMap<(AccountAddress, u64), u64>,
 }
 
 /// State of one price that has waiting transactions.
@@ -34,20 +59,26 @@ struct PriceLevel {
 }
 
 impl FairQueue {
-    /// Returns the start tag of a new transaction at `price`. `share` is the share of its account
-    /// there.
-    pub(super) fn next_tag(&self, price: u64, share: Option<&PriceShare>) -> u64 {
-        let reached_tag = self.reached_tag(price);
-        share.map_or(reached_tag, |share| {
-            reached_tag.max(share.last_start_tag.saturating_add(1))
-        })
+    /// Returns the start tag of a new transaction of `account` at `price`. `share` is the share of
+    /// the account there.
+    pub(super) fn next_tag(
+        &self,
+        account: AccountAddress,
+        price: u64,
+        share: Option<&PriceShare>,
+    ) -> u64 {
+        let last_end_tag = match share {
+            Some(share) => share.last_end_tag,
+            None => self.debts.get(&(account, price)).copied().unwrap_or(0),
+        };
+        self.reached_tag(price).max(last_end_tag)
     }
 
     /// Returns the lowest start tag at `price` of a transaction that becomes ready. `share` is the
     /// share of its account there.
     pub(super) fn earliest_tag(&self, price: u64, share: Option<&PriceShare>) -> u64 {
         let reached_tag = self.reached_tag(price);
-        share.map_or(reached_tag, |share| reached_tag.max(share.next_after_taken))
+        share.map_or(reached_tag, |share| reached_tag.max(share.taken_end_tag))
     }
 
     /// Returns the start tag that `price` has reached.
@@ -78,12 +109,19 @@ impl FairQueue {
         }
     }
 
-    /// Records that a block took the transaction with this start tag. The transaction counts as
-    /// waiting until [`Self::remove_waiting`].
-    pub(super) fn take(&mut self, price: u64, start_tag: u64) {
-        self.highest_tag = self.highest_tag.max(start_tag);
+    /// Records that a block took a transaction of `account` with these tags. The transaction counts
+    /// as waiting until [`Self::remove_waiting`].
+    pub(super) fn take(&mut self, account: AccountAddress, price: u64, tags: Tags) {
+        self.highest_tag = self.highest_tag.max(tags.start);
         if let Some(level) = self.levels.get_mut(&price) {
-            level.reached_tag = level.reached_tag.max(start_tag);
+            level.reached_tag = level.reached_tag.max(tags.start);
+        }
+        let lead_usecs = tags.end.saturating_sub(self.reached_tag(price));
+        if lead_usecs > DEBT_MIN_USECS {
+            if self.debts.younger().len() >= GENERATION_DEBTS_MAX {
+                self.debts.rotate();
+            }
+            self.debts.insert((account, price), tags.end);
         }
     }
 
@@ -97,13 +135,20 @@ impl FairQueue {
     }
 }
 
+/// The tags of a transaction, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tags {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
 /// The waiting transactions of an account at one price.
 #[derive(Debug, Default)]
 pub(super) struct PriceShare {
-    /// Highest start tag of the account's transactions since the share was created.
-    last_start_tag: u64,
-    /// Start tag after the highest one that was taken, or 0 if none was.
-    next_after_taken: u64,
+    /// Highest end tag of the account's transactions since the share was created.
+    last_end_tag: u64,
+    /// Highest end tag of those that were taken, or 0 if none was.
+    taken_end_tag: u64,
     waiting_count: usize,
 }
 
@@ -117,16 +162,16 @@ impl AccountShares {
     }
 
     /// Counts one more waiting transaction of the account.
-    pub(super) fn add_waiting(&mut self, price: u64, start_tag: u64) {
+    pub(super) fn add_waiting(&mut self, price: u64, end_tag: u64) {
         match self.0.get_mut(price) {
             Some(share) => {
-                share.last_start_tag = share.last_start_tag.max(start_tag);
+                share.last_end_tag = share.last_end_tag.max(end_tag);
                 share.waiting_count += 1;
             }
             None => {
                 let share = PriceShare {
-                    last_start_tag: start_tag,
-                    next_after_taken: 0,
+                    last_end_tag: end_tag,
+                    taken_end_tag: 0,
                     waiting_count: 1,
                 };
                 self.0.insert(price, share);
@@ -134,11 +179,11 @@ impl AccountShares {
         }
     }
 
-    /// Records that a block took the transaction with this start tag, which then no longer waits.
-    pub(super) fn take(&mut self, price: u64, start_tag: u64) {
+    /// Records that a block took the transaction with this end tag, which then no longer waits.
+    pub(super) fn take(&mut self, price: u64, end_tag: u64) {
         if let Some(share) = self.0.get_mut(price) {
-            share.last_start_tag = share.last_start_tag.max(start_tag);
-            share.next_after_taken = share.next_after_taken.max(start_tag.saturating_add(1));
+            share.last_end_tag = share.last_end_tag.max(end_tag);
+            share.taken_end_tag = share.taken_end_tag.max(end_tag);
         }
         self.remove_waiting(price);
     }

@@ -15,7 +15,9 @@ use crate::{
 };
 use fastrand::Rng;
 use ledger_test_support::development_chain;
-use ledger_types::{ReplayProtector::SequenceNumber, ValidationStatus};
+use ledger_types::{
+    ExecutedBlock, ReplayProtector::SequenceNumber, TransactionInfo, ValidationStatus,
+};
 use std::collections::{HashSet, VecDeque};
 
 /// Number of occurrences of each kind of event.
@@ -43,14 +45,16 @@ fn limits(random: &mut Rng) -> MempoolConfig {
     let size = draft(1, 0).checked().size_bytes();
     // A history reaches a limit of the whole pool, or none of them, more often than those of
     // accounts.
-    let (transactions, bytes) = match random.u8(..3) {
-        0 => (random.usize(1..=24), usize::MAX),
-        1 => (1_000, size * random.usize(2..26)),
-        _ => (1_000, usize::MAX),
+    let (transactions, bytes, time_ms) = match random.u8(..4) {
+        0 => (random.usize(1..=24), usize::MAX, u64::MAX / 1_000),
+        1 => (1_000, size * random.usize(2..26), u64::MAX / 1_000),
+        2 => (1_000, usize::MAX, random.u64(1..20)),
+        _ => (1_000, usize::MAX, u64::MAX / 1_000),
     };
     MempoolConfig {
         capacity_transactions: transactions,
         capacity_bytes: bytes,
+        capacity_time_ms: time_ms,
         capacity_per_account: random.usize(1..=7),
         capacity_per_account_orderless: random.usize(1..=7),
         ttl_secs: random.u64(10..50),
@@ -140,9 +144,13 @@ impl<'a> History<'a> {
         };
         let before = self.model.find(key).map(Item::hash);
         let number = self.model.number(key.sender);
+        let cost_usecs = self.pool.costs.estimate_usecs(transaction);
         let outcome = self.pool.submit(pending, number, self.now_secs);
         let outcome = outcome.map(|accepted| accepted.hash());
-        let expected = self.model.submit(transaction, self.now_secs, self.now_secs);
+        let now_secs = self.now_secs;
+        let expected = self
+            .model
+            .submit(transaction, cost_usecs, now_secs, now_secs);
         assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
         let kind = if matches!(key.protector, Nonce(_)) {
             "orderless"
@@ -169,6 +177,11 @@ impl<'a> History<'a> {
             } else {
                 usize::MAX
             },
+            usecs_max: if self.random.bool() {
+                self.random.u64(..3_000)
+            } else {
+                u64::MAX
+            },
         };
         let batch = self.pool.take_batch(limits);
         let hashes: Vec<_> = batch.iter().map(|transaction| transaction.hash()).collect();
@@ -177,11 +190,23 @@ impl<'a> History<'a> {
             .iter()
             .map(|transaction| transaction.size_bytes())
             .sum();
+        let usecs = batch.iter().map(|transaction| {
+            let item = self.model.find(PoolKey::of(transaction.raw()));
+            item.expect("the pool holds it").cost_usecs
+        });
+        let usecs: u64 = usecs.sum();
         self.count(match batch.len() {
             0 => "batch: empty",
             _ if bytes > limits.bytes_max => "batch: one transaction above the byte limit",
+            _ if usecs > limits.usecs_max => "batch: one transaction above the time limit",
             n if n == limits.transactions_max => "batch: ended by the transaction limit",
-            _ if self.pool.has_ready() => "batch: ended by the byte limit",
+            _ if self.pool.has_ready() && limits.usecs_max == u64::MAX => {
+                "batch: ended by the byte limit"
+            }
+            _ if self.pool.has_ready() && limits.bytes_max == usize::MAX => {
+                "batch: ended by the time limit"
+            }
+            _ if self.pool.has_ready() => "batch: ended by one of two limits",
             _ => "batch: all ready transactions",
         });
         if !batch.is_empty() {
@@ -254,6 +279,12 @@ impl<'a> History<'a> {
         }
         self.height += 1;
         let block = leaving_out(block(self.height, &executed, &rejected), &left_out);
+        let block = self.with_random_gas(block);
+        let times = BlockTimes {
+            execution_usecs: self.random.u64(..2_000),
+            group_write_usecs: self.random.bool().then(|| self.random.u64(..20_000)),
+        };
+        self.pool.record_times(&block, times);
         let pending_count = executed
             .iter()
             .filter(|one| self.pool.get(&one.hash()).is_some())
@@ -300,6 +331,16 @@ impl<'a> History<'a> {
         }
     }
 
+    /// Sets random gas for each transaction of a block, so that estimates change.
+    fn with_random_gas(&mut self, block: Arc<ExecutedBlock>) -> Arc<ExecutedBlock> {
+        let mut block = Arc::unwrap_or_clone(block);
+        for executed in &mut block.transactions {
+            let TransactionInfo::V0(info) = &mut executed.info;
+            info.gas_used = self.random.u64(..10_000);
+        }
+        Arc::new(block)
+    }
+
     /// Restarts the node: saves the pool, makes some of the blocks in flight durable, and restores
     /// the pool with new limits.
     fn restart_node(&mut self) {
@@ -329,10 +370,14 @@ impl<'a> History<'a> {
             let number = self
                 .model
                 .number(PoolKey::of(pending.transaction.raw()).sender);
+            let cost_usecs = self.pool.costs.estimate_usecs(&pending.transaction);
             restore::readmit(&mut self.pool, pending, number, self.now_secs);
-            let outcome =
-                self.model
-                    .submit(&item.transaction, item.inserted_at_secs, self.now_secs);
+            let outcome = self.model.submit(
+                &item.transaction,
+                cost_usecs,
+                item.inserted_at_secs,
+                self.now_secs,
+            );
             let ttl_end = item.inserted_at_secs + self.model.limits.ttl_secs;
             let at_secs = item
                 .transaction
@@ -363,6 +408,8 @@ impl<'a> History<'a> {
             self.count(format!("removed: {}", without_digits(&reason.to_string())));
         }
         let hashes = |pending: &Pending| pending.transaction.hash();
+        let costs = self.model.items.iter().map(|item| item.cost_usecs);
+        assert_eq!(self.pool.total.usecs, costs.sum::<u64>());
         let pool: Vec<_> = self.pool.contents().iter().map(hashes).collect();
         let model: Vec<_> = self.model.items.iter().map(Item::hash).collect();
         assert_eq!(pool, model);

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Recomputes every index of the pool from its accounts and compares it with the pool's own.
 pub(super) fn check_indices(pool: &Pool) {
-    let mut bytes = 0;
+    let mut total = Amount::default();
     let mut parked = Amount::default();
     let mut ready = BTreeSet::new();
     let mut expiries = BTreeSet::new();
@@ -23,7 +23,8 @@ pub(super) fn check_indices(pool: &Pool) {
         for entry in account.entries() {
             assert_eq!(PoolKey::of(entry.transaction.raw()).sender, address);
             hashes.insert(entry.transaction.hash());
-            bytes += entry.transaction.size_bytes();
+            assert!(entry.cost_usecs > 0);
+            total.add(Amount::of(entry));
             if !entry.is_taken {
                 *account_waiting_by_price.entry(entry.price()).or_default() += 1;
                 *waiting_by_price.entry(entry.price()).or_default() += 1;
@@ -42,7 +43,7 @@ pub(super) fn check_indices(pool: &Pool) {
         ready.extend(account.sequence().head().map(Entry::ready_key));
     }
     assert_eq!(hashes, pool.by_hash.keys().copied().collect());
-    assert_eq!((bytes, parked), (pool.bytes, pool.parked));
+    assert_eq!((total, parked), (pool.total, pool.parked));
     assert_eq!(ready, pool.ready.keys().copied().collect());
     assert_eq!(expiries, pool.expiries.keys().copied().collect());
     assert_eq!(
@@ -53,7 +54,9 @@ pub(super) fn check_indices(pool: &Pool) {
         )
     );
     let limits = &pool.limits;
-    assert!(pool.len() <= limits.capacity_transactions && pool.bytes <= limits.capacity_bytes);
+    assert_eq!(pool.len(), total.count);
+    assert!(total.count <= limits.capacity_transactions && total.bytes <= limits.capacity_bytes);
+    assert!(total.usecs <= limits.capacity_time_ms * 1_000);
     for account in pool.accounts.values() {
         assert!(account.sequence().len() <= limits.capacity_per_account);
         assert!(account.orderless_len() <= limits.capacity_per_account_orderless);

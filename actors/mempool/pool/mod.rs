@@ -13,6 +13,7 @@
 mod account;
 mod admission;
 mod commit;
+mod costs;
 mod entry;
 mod fair_queue;
 mod sequence_queue;
@@ -24,9 +25,12 @@ use crate::{
     protocol::mempool::{BatchLimits, Pending, PoolKey, Removed},
 };
 use account::Account;
+pub use costs::BlockTimes;
+use costs::Costs;
 use entry::{Amount, Entry, ExpiryKey, ReadyKey};
 use fair_queue::FairQueue;
 use ledger_crypto::{HashValue, map::HashMap};
+use ledger_limits::CostModel;
 use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -50,10 +54,11 @@ pub struct Pool {
     /// it.
     evicted_last: AccountAddress,
     fair_queue: FairQueue,
+    costs: Costs,
     /// Insertion number of the next submitted transaction.
     next_insertion: u64,
-    /// Total size of all transactions in the pool, in bytes.
-    bytes: usize,
+    /// All transactions in the pool.
+    total: Amount,
     parked: Amount,
     removal_log: RemovalLog,
     /// Transactions that were removed unexecuted since the last [`Self::drain_removed`].
@@ -61,7 +66,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Creates an empty pool.
+    /// Creates an empty pool with a cost model of its own.
     pub fn new(limits: MempoolConfig) -> Self {
         Self {
             limits,
@@ -72,12 +77,18 @@ impl Pool {
             accounts_with_parked: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
             fair_queue: FairQueue::default(),
+            costs: Costs::default(),
             next_insertion: 0,
-            bytes: 0,
+            total: Amount::default(),
             parked: Amount::default(),
             removal_log: RemovalLog::default(),
             removed: Vec::new(),
         }
+    }
+
+    /// Returns the cost model of the pool's estimates.
+    pub(crate) fn cost_model(&self) -> &Arc<CostModel> {
+        self.costs.model()
     }
 
     /// Returns the number of transactions in the pool, including those of blocks that are not
@@ -89,14 +100,17 @@ impl Pool {
     /// Sets the gauges of the pool's content.
     pub(super) fn update_gauges(&self, meter: &PoolMeter) {
         meter.transactions.set(self.len());
-        meter.bytes.set(self.bytes);
+        meter.bytes.set(self.total.bytes);
+        meter
+            .usecs
+            .set(usize::try_from(self.total.usecs).unwrap_or(usize::MAX));
         meter.parked.set(self.parked.count);
         meter.parked_bytes.set(self.parked.bytes);
     }
 
     /// Returns the size of the file that a stop would save the pool in now, in bytes.
     pub(super) fn saved_bytes(&self) -> u64 {
-        file::file_bytes_bound(self.len(), self.bytes)
+        file::file_bytes_bound(self.len(), self.total.bytes)
     }
 
     /// Returns whether a block can take a transaction.
@@ -122,25 +136,32 @@ impl Pool {
     /// Returns the next transactions for a block, in order.
     ///
     /// The transactions remain in the pool until the block is durable. A first transaction above
-    /// `bytes_max` is returned alone.
+    /// `bytes_max` or `usecs_max` is returned alone.
     pub fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
         let mut batch = Vec::new();
-        let mut bytes = 0usize;
+        let mut taken = Amount::default();
         while batch.len() < limits.transactions_max {
             let Some((_, next)) = self.ready.first_key_value() else {
                 break;
             };
-            let size = next.size_bytes();
-            if !batch.is_empty() && bytes.saturating_add(size) > limits.bytes_max {
+            let PoolKey { sender, protector } = PoolKey::of(next.raw());
+            let account = self.accounts.get(&sender);
+            let Some(next) = account.and_then(|account| account.get(protector)) else {
+                break;
+            };
+            let mut after = taken;
+            after.add(Amount::of(next));
+            if !batch.is_empty()
+                && (after.bytes > limits.bytes_max || after.usecs > limits.usecs_max)
+            {
                 break;
             }
-            let PoolKey { sender, protector } = PoolKey::of(next.raw());
             let Some(entry) = self.change(sender, |account| account.take(protector)) else {
                 break;
             };
-            self.fair_queue.take(entry.price(), entry.start_tag);
+            self.fair_queue.take(sender, entry.price(), entry.tags());
             self.unindex_waiting(&entry);
-            bytes = bytes.saturating_add(size);
+            taken = after;
             batch.push(entry.transaction);
         }
         batch
@@ -185,7 +206,7 @@ impl Pool {
         entry: Entry,
     ) -> Option<Entry> {
         let hash = entry.transaction.hash();
-        self.bytes += entry.transaction.size_bytes();
+        self.total.add(Amount::of(&entry));
         self.by_hash.insert(hash, Arc::clone(&entry.transaction));
         self.removal_log.remove(&hash);
         self.index_waiting(&entry);
@@ -206,7 +227,7 @@ impl Pool {
 
     /// Removes an entry that is no longer in its account from the other indices.
     fn unindex(&mut self, entry: &Entry) {
-        self.bytes -= entry.transaction.size_bytes();
+        self.total.remove(Amount::of(entry));
         self.by_hash.remove(&entry.transaction.hash());
         if !entry.is_taken {
             self.unindex_waiting(entry);

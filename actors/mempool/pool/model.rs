@@ -1,6 +1,6 @@
 //! A model of the pool: the same rules over a plain list, computed without indices.
 
-use super::Removed;
+use super::{Removed, fair_queue::DEBT_MIN_USECS};
 use crate::{
     MempoolConfig, RemovalReason, SubmitError,
     protocol::mempool::{BatchLimits, PoolKey},
@@ -26,6 +26,8 @@ pub(super) struct Item {
     pub(super) is_taken: bool,
     insertion: u64,
     start_tag: u64,
+    /// Estimate of the pool at the admission, in microseconds.
+    pub(super) cost_usecs: u64,
 }
 
 /// Returns the key of a transaction with a sequence number.
@@ -52,6 +54,10 @@ impl Item {
     fn size(&self) -> usize {
         self.transaction.size_bytes()
     }
+
+    fn end_tag(&self) -> u64 {
+        self.start_tag + self.cost_usecs
+    }
 }
 
 /// A simple model of the pool, in which each operation searches all transactions.
@@ -67,11 +73,13 @@ pub(super) struct Model {
     newest_start_tag: u64,
     /// Start tag that each price with waiting transactions has reached.
     reached_tags: BTreeMap<u64, u64>,
-    /// Highest start tag of each account at each price at which it has waiting transactions.
-    last_start_tags: BTreeMap<(AccountAddress, u64), u64>,
-    /// Highest start tag of each account at each price that was taken while the account had
+    /// Highest end tag of each account at each price at which it has waiting transactions.
+    last_end_tags: BTreeMap<(AccountAddress, u64), u64>,
+    /// Highest end tag of each account at each price that was taken while the account had
     /// transactions waiting there.
-    last_taken_tags: BTreeMap<(AccountAddress, u64), u64>,
+    taken_end_tags: BTreeMap<(AccountAddress, u64), u64>,
+    /// End tags, of transactions that were taken, that were far ahead of their price then.
+    debts: BTreeMap<(AccountAddress, u64), u64>,
     /// Sequence number after the highest former head of each account, at most its first gap.
     head_ends: BTreeMap<AccountAddress, u64>,
 }
@@ -87,8 +95,9 @@ impl Model {
             evicted_last: AccountAddress::new([0; 32]),
             newest_start_tag: 0,
             reached_tags: BTreeMap::new(),
-            last_start_tags: BTreeMap::new(),
-            last_taken_tags: BTreeMap::new(),
+            last_end_tags: BTreeMap::new(),
+            taken_end_tags: BTreeMap::new(),
+            debts: BTreeMap::new(),
             head_ends: BTreeMap::new(),
         }
     }
@@ -103,6 +112,10 @@ impl Model {
 
     fn bytes(&self) -> usize {
         self.items.iter().map(Item::size).sum()
+    }
+
+    fn usecs(&self) -> u64 {
+        self.items.iter().map(|item| item.cost_usecs).sum()
     }
 
     /// Returns the first missing number of an account.
@@ -136,9 +149,12 @@ impl Model {
     }
 
     /// Returns the hash of the transaction that the pool then holds under the key, or the error.
+    ///
+    /// `cost_usecs` is the estimate of the pool.
     pub(super) fn submit(
         &mut self,
         transaction: &Arc<CheckedTransaction>,
+        cost_usecs: u64,
         inserted_at_secs: u64,
         now_secs: u64,
     ) -> Result<HashValue, SubmitError> {
@@ -162,17 +178,16 @@ impl Model {
             .get(&price)
             .copied()
             .unwrap_or(self.newest_start_tag);
-        let after_own = self
-            .last_start_tags
-            .get(&(key.sender, price))
-            .map_or(0, |last| last + 1);
+        let share = (key.sender, price);
+        let own_end_tag = self.last_end_tags.get(&share).or(self.debts.get(&share));
         let item = Item {
             transaction: Arc::clone(transaction),
             inserted_at_secs,
             expires_at_secs,
             is_taken: false,
             insertion: self.insertions,
-            start_tag: reached_tag.max(after_own),
+            start_tag: reached_tag.max(own_end_tag.copied().unwrap_or(0)),
+            cost_usecs,
         };
         match self.find(key).cloned() {
             Some(old) => self.resubmit(&old, item),
@@ -228,8 +243,11 @@ impl Model {
             let text = "Transaction already in mempool with a higher gas price";
             return Err(SubmitError::InvalidUpdate(text));
         }
-        if self.bytes() - old.size() + new.size() > self.limits.capacity_bytes {
-            return Err(self.full_error());
+        let mut after = self.clone();
+        after.items.retain(|item| item.hash() != old.hash());
+        after.items.push(new.clone());
+        if !after.fits() {
+            return Err(self.full_error(&after));
         }
         let hash = new.hash();
         self.push(new);
@@ -276,7 +294,7 @@ impl Model {
         }
         while !after.fits() {
             if !is_ready || !after.evict() {
-                return Err(self.full_error());
+                return Err(self.full_error(&after));
             }
         }
         *self = after;
@@ -286,16 +304,25 @@ impl Model {
     fn fits(&self) -> bool {
         self.items.len() <= self.limits.capacity_transactions
             && self.bytes() <= self.limits.capacity_bytes
+            && self.usecs() <= self.limits.capacity_time_ms * 1_000
     }
 
-    fn full_error(&self) -> SubmitError {
+    /// Returns the error of a submission after which the content would be `after`, which does not
+    /// fit.
+    fn full_error(&self, after: &Self) -> SubmitError {
         let (count, bytes) = (self.items.len(), self.bytes());
         let reason = if count >= self.limits.capacity_transactions {
             let capacity = self.limits.capacity_transactions;
             format!("Mempool is full. Mempool size: {count}, Capacity: {capacity}")
-        } else {
+        } else if after.bytes() > self.limits.capacity_bytes {
             let capacity = self.limits.capacity_bytes;
             format!("Mempool is full. Mempool size: {bytes} bytes, Capacity: {capacity} bytes")
+        } else {
+            let (size, capacity) = (self.usecs() / 1_000, self.limits.capacity_time_ms);
+            format!(
+                "Mempool is full. Mempool size: {size} ms of estimated execution, Capacity: \
+                 {capacity} ms of estimated execution"
+            )
         };
         SubmitError::Full { reason }
     }
@@ -327,24 +354,29 @@ impl Model {
 
     pub(super) fn batch(&mut self, limits: BatchLimits) -> Vec<HashValue> {
         let mut batch = Vec::new();
-        let mut bytes = 0;
+        let (mut bytes, mut usecs) = (0, 0);
         while batch.len() < limits.transactions_max {
             let next = self.items.iter().filter(|item| self.is_next(item));
             let best =
                 next.min_by_key(|item| (Reverse(item.price()), item.start_tag, item.insertion));
             let Some(best) = best.cloned() else { break };
             bytes += best.size();
-            if !batch.is_empty() && bytes > limits.bytes_max {
+            usecs += best.cost_usecs;
+            if !batch.is_empty() && (bytes > limits.bytes_max || usecs > limits.usecs_max) {
                 break;
             }
             batch.push(best.hash());
             self.newest_start_tag = self.newest_start_tag.max(best.start_tag);
             let reached_tag = self.reached_tags.entry(best.price()).or_default();
             *reached_tag = (*reached_tag).max(best.start_tag);
+            let reached_tag = *reached_tag;
             let key = (best.key().sender, best.price());
-            for tags in [&mut self.last_taken_tags, &mut self.last_start_tags] {
+            if best.end_tag() > reached_tag + DEBT_MIN_USECS {
+                self.debts.insert(key, best.end_tag());
+            }
+            for tags in [&mut self.taken_end_tags, &mut self.last_end_tags] {
                 let last = tags.entry(key).or_default();
-                *last = (*last).max(best.start_tag);
+                *last = (*last).max(best.end_tag());
             }
             self.set_taken(best.hash(), true);
         }
@@ -410,9 +442,9 @@ impl Model {
                 .reached_tags
                 .get(&item.price())
                 .unwrap_or(&self.newest_start_tag);
-            let last_taken_tag = self.last_taken_tags.get(&(sender, item.price()));
-            let after_own = last_taken_tag.map_or(0, |last| last + 1);
-            item.start_tag = item.start_tag.max(*reached_tag).max(after_own);
+            let taken_end_tag = self.taken_end_tags.get(&(sender, item.price()));
+            let taken_end_tag = taken_end_tag.copied().unwrap_or(0);
+            item.start_tag = item.start_tag.max(*reached_tag).max(taken_end_tag);
         }
     }
 
@@ -422,8 +454,8 @@ impl Model {
             .entry(item.price())
             .or_insert(self.newest_start_tag);
         let key = (item.key().sender, item.price());
-        let last = self.last_start_tags.entry(key).or_default();
-        *last = (*last).max(item.start_tag);
+        let last = self.last_end_tags.entry(key).or_default();
+        *last = (*last).max(item.end_tag());
     }
 
     /// Removes a transaction from the list. `reason` is `None` if it was executed.
@@ -441,7 +473,7 @@ impl Model {
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
         self.reached_tags
             .retain(|&price, _| at_price(price).next().is_some());
-        for tags in [&mut self.last_start_tags, &mut self.last_taken_tags] {
+        for tags in [&mut self.last_end_tags, &mut self.taken_end_tags] {
             tags.retain(|&(sender, price), _| {
                 at_price(price).any(|item| item.key().sender == sender)
             });

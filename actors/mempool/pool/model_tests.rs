@@ -10,12 +10,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const EXPECTED_EVENTS: &str = "
     batch: all ready transactions
     batch: empty
+    batch: ended by one of two limits
     batch: ended by the byte limit
+    batch: ended by the time limit
     batch: ended by the transaction limit
     batch: one transaction above the byte limit
+    batch: one transaction above the time limit
     commit: released
     orderless: Mempool is full. Mempool size: Capacity:
     orderless: Mempool is full. Mempool size: bytes, Capacity: bytes
+    orderless: Mempool is full. Mempool size: ms of estimated execution, Capacity: ms of estimated execution
     orderless: Mempool over capacity for account. Number of orderless transactions from account: Capacity:
     orderless: NONCE_ALREADY_USED
     orderless: TRANSACTION_EXPIRED
@@ -29,6 +33,7 @@ const EXPECTED_EVENTS: &str = "
     orderless: resubmitted
     removed: evicted at a restart: Mempool is full. Mempool size: Capacity:
     removed: evicted at a restart: Mempool is full. Mempool size: bytes, Capacity: bytes
+    removed: evicted at a restart: Mempool is full. Mempool size: ms of estimated execution, Capacity: ms of estimated execution
     removed: evicted at a restart: Mempool over capacity for account. Number of orderless transactions from account: Capacity:
     removed: evicted at a restart: Mempool over capacity for account. Number of transactions from account: Capacity:
     removed: evicted to make room for an earlier transaction of its account
@@ -42,6 +47,7 @@ const EXPECTED_EVENTS: &str = "
     restart: was executed
     sequence: Mempool is full. Mempool size: Capacity:
     sequence: Mempool is full. Mempool size: bytes, Capacity: bytes
+    sequence: Mempool is full. Mempool size: ms of estimated execution, Capacity: ms of estimated execution
     sequence: Mempool over capacity for account. Number of transactions from account: Capacity:
     sequence: SEQUENCE_NUMBER_TOO_OLD
     sequence: TRANSACTION_EXPIRED

@@ -270,6 +270,7 @@ mod tests {
             transaction: draft(1, number).checked(),
             insertion: number,
             start_tag: 0,
+            cost_usecs: 1 + number,
             inserted_at_secs: 0,
             expires_at_secs: 1,
             is_taken: false,

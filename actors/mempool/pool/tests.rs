@@ -46,6 +46,7 @@ fn take(pool: &mut Pool, transactions_max: usize) -> Vec<(u64, u64)> {
     let limits = BatchLimits {
         transactions_max,
         bytes_max: usize::MAX,
+        usecs_max: u64::MAX,
     };
     let batch = pool.take_batch(limits);
     batch
@@ -188,6 +189,7 @@ fn replaces_a_transaction_only_at_a_higher_price() {
 const NO_LIMITS: BatchLimits = BatchLimits {
     transactions_max: usize::MAX,
     bytes_max: usize::MAX,
+    usecs_max: u64::MAX,
 };
 
 #[test]
@@ -363,10 +365,25 @@ fn ends_a_batch_at_its_byte_limit_but_never_before_one_transaction() {
         submit(&mut pool, draft(1, number)).unwrap();
     }
     let limits = |bytes_max| BatchLimits {
-        transactions_max: 9,
         bytes_max,
+        ..NO_LIMITS
     };
     assert_eq!(pool.take_batch(limits(2 * size)).len(), 2);
+    assert_eq!(pool.take_batch(limits(1)).len(), 1);
+}
+
+#[test]
+fn ends_a_batch_at_its_time_limit_but_never_before_one_transaction() {
+    let mut pool = pool(|_| ());
+    for number in 0..3 {
+        submit(&mut pool, draft(1, number)).unwrap();
+    }
+    let cost_usecs = pool.total.usecs / 3;
+    let limits = |usecs_max| BatchLimits {
+        usecs_max,
+        ..NO_LIMITS
+    };
+    assert_eq!(pool.take_batch(limits(2 * cost_usecs)).len(), 2);
     assert_eq!(pool.take_batch(limits(1)).len(), 1);
 }
 

@@ -222,6 +222,10 @@ settings! {
     "mempool.capacity_bytes" => node.mempool.capacity_bytes, Integer(1..=MAX), "bytes",
         "Maximum total size of the pending transactions in BCS; beyond it, submissions get 507. \
          The limit of the reference node.";
+    "mempool.capacity_time_ms" => node.mempool.capacity_time_ms, Integer(1..=MAX), "ms",
+        "Maximum total estimated time of the pending transactions in blocks; beyond it, \
+         submissions get 507. The default is mempool.ttl_secs: a transaction behind more work \
+         would expire before its turn. It allows 2,000,000 transfers.";
     "mempool.capacity_per_account" => node.mempool.capacity_per_account,
         Integer(1..=1_000_000), "transactions",
         "Maximum number of pending transactions of a sender with a sequence number; beyond it, \
@@ -253,6 +257,13 @@ settings! {
         Integer(1..=1_073_741_824), "bytes",
         "Maximum total size of the user transactions of a block in BCS. A single larger \
          transaction gets a block of its own. The limit of the reference node.";
+    "sequencer.block_time_max_ms" => node.sequencer.block_time_max_ms,
+        Integer(1..=600_000), "ms",
+        "Maximum total estimated time of the user transactions of a block, so that a block of \
+         large transactions is as short as one of small ones. A single transaction with a higher \
+         estimate gets a block of its own. The estimate follows from size, signatures, the gas \
+         that the same function used in recent blocks, and the measured times of blocks. The \
+         default does not shorten blocks of transfers.";
     "sequencer.blocks_in_flight_max" => node.sequencer.blocks_in_flight_max,
         Integer(1..=10_000), "blocks",
         "Maximum number of blocks that are ordered and not yet durable. Of 3, one is executed, \

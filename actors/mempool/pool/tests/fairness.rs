@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::testing::orderless;
+use fastrand::Rng;
+use std::collections::VecDeque;
 
 fn batch(pool: &mut Pool, transactions_max: usize) -> Vec<Arc<CheckedTransaction>> {
     pool.take_batch(BatchLimits {
@@ -180,5 +182,223 @@ fn parked_transactions_accumulate_no_turns() {
         // The price has reached start tag 49, and account 2 has used it.
         let counts = count_by_sender(&batch(&mut pool, 29));
         assert_eq!(counts, BTreeMap::from([(1, 10), (2, 9), (3, 10)]));
+    }
+}
+
+/// Returns the sum of the estimates with which the pool admitted the transactions of each sender.
+fn cost_by_sender(pool: &Pool, batch: &[Arc<CheckedTransaction>]) -> BTreeMap<u64, u64> {
+    let mut costs = BTreeMap::new();
+    for transaction in batch {
+        *costs.entry(sender_and_number(transaction).0).or_default() += cost(pool, transaction);
+    }
+    costs
+}
+
+/// Returns the estimate with which the pool admitted a transaction that it holds.
+fn cost(pool: &Pool, transaction: &CheckedTransaction) -> u64 {
+    let PoolKey { sender, protector } = PoolKey::of(transaction.raw());
+    pool.accounts[&sender].get(protector).unwrap().cost_usecs
+}
+
+/// Returns an orderless transaction with an argument of this size.
+fn large(sender: u64, nonce: u64, argument_bytes: usize) -> Draft {
+    orderless(sender, nonce).argument(&vec![1; argument_bytes])
+}
+
+#[test]
+fn gives_equal_time_to_large_and_small_transactions() {
+    let mut pool = pool(|_| ());
+    for nonce in 0..100 {
+        submit(&mut pool, large(1, nonce, 40_000)).unwrap();
+    }
+    for nonce in 0..5_000 {
+        submit(&mut pool, orderless(2, nonce)).unwrap();
+    }
+    let largest = cost(&pool, &large(1, 0, 40_000).checked());
+    for _ in 0..5 {
+        let batch = pool.take_batch(BatchLimits {
+            usecs_max: 10 * largest,
+            ..NO_LIMITS
+        });
+        let costs = cost_by_sender(&pool, &batch);
+        let difference = costs[&1].abs_diff(costs[&2]);
+        assert!(difference <= 2 * largest, "{costs:?}, largest {largest}");
+        let counts = count_by_sender(&batch);
+        assert!(counts[&2] > 10 * counts[&1], "{counts:?}");
+    }
+}
+
+/// The pool holds none of the account's transactions while the next one is submitted.
+#[test]
+fn charges_an_account_that_sends_one_large_transaction_at_a_time() {
+    let mut pool = pool(|_| ());
+    for sender in 2..5 {
+        for nonce in 0..5_000 {
+            submit(&mut pool, orderless(sender, nonce)).unwrap();
+        }
+    }
+    let mut costs = BTreeMap::<u64, u64>::new();
+    let mut largest = 0;
+    for height in 1..=40 {
+        if pool.accounts.len() == 3 {
+            let next = submit(&mut pool, large(1, height, 60_000)).unwrap();
+            largest = cost(&pool, &next);
+        }
+        let batch = pool.take_batch(BatchLimits {
+            usecs_max: 2 * largest,
+            ..NO_LIMITS
+        });
+        for (sender, cost) in cost_by_sender(&pool, &batch) {
+            *costs.entry(sender).or_default() += cost;
+        }
+        pool.commit(&block(height, &batch, &[]));
+    }
+    assert!(largest > 2 * fair_queue::DEBT_MIN_USECS, "{largest}");
+    assert!(
+        costs[&1] <= costs[&2] + 2 * largest,
+        "{costs:?}, largest {largest}"
+    );
+}
+
+/// Accounts of a random run, each with transactions of its own size.
+struct Accounts {
+    random: Rng,
+    /// Largest argument of each account's transactions, in bytes.
+    argument_bytes_max: Vec<usize>,
+    next_nonce: u64,
+    next_numbers: Vec<u64>,
+}
+
+impl Accounts {
+    fn new(seed: u64) -> Self {
+        let mut random = Rng::with_seed(seed);
+        let count = random.usize(2..6);
+        let sizes = [50, 500, 5_000, 50_000];
+        Self {
+            argument_bytes_max: (0..count).map(|_| random.choice(sizes).unwrap()).collect(),
+            next_nonce: 0,
+            next_numbers: vec![0; count],
+            random,
+        }
+    }
+
+    /// Returns the senders of the accounts.
+    fn senders(&self) -> impl Iterator<Item = u64> + use<> {
+        0..self.argument_bytes_max.len() as u64
+    }
+
+    /// Submits a random transaction of the account, with a nonce or the next sequence number.
+    fn submit(&mut self, pool: &mut Pool, sender: u64) -> Arc<CheckedTransaction> {
+        let bytes = self
+            .random
+            .usize(..self.argument_bytes_max[sender as usize]);
+        let draft = if self.random.bool() {
+            self.next_nonce += 1;
+            orderless(sender, self.next_nonce)
+        } else {
+            let number = &mut self.next_numbers[sender as usize];
+            *number += 1;
+            draft(sender, *number - 1)
+        };
+        submit(pool, draft.argument(&vec![1; bytes])).unwrap()
+    }
+}
+
+/// Each run ends a batch by a random limit, commits blocks late, and lets accounts pause.
+#[test]
+fn no_account_exceeds_its_share_while_others_wait() {
+    for seed in 1..=60 {
+        let mut accounts = Accounts::new(seed);
+        let mut pool = pool(|limits| limits.capacity_per_account = 5_000);
+        // Time that each account was given, and for each pair of accounts what it was when both
+        // began to wait.
+        let mut given = BTreeMap::<u64, u64>::new();
+        let mut since = BTreeMap::<(u64, u64), (u64, u64)>::new();
+        let mut in_flight = VecDeque::new();
+        let mut largest = BTreeMap::<u64, u64>::new();
+        for height in 1..=60 {
+            for sender in accounts.senders() {
+                let count = accounts.random.usize(..30);
+                if accounts.random.u8(..3) > 0 {
+                    for _ in 0..count {
+                        let next = accounts.submit(&mut pool, sender);
+                        let most = largest.entry(sender).or_default();
+                        *most = (*most).max(cost(&pool, &next));
+                    }
+                }
+            }
+            let is_waiting = |pool: &Pool, sender| {
+                let account = pool.accounts.get(&AccountAddress::from_low_u64(sender));
+                account.is_some_and(|account| account.entries().any(|entry| !entry.is_taken))
+            };
+            let waiting: Vec<_> = accounts
+                .senders()
+                .filter(|&sender| is_waiting(&pool, sender))
+                .collect();
+            since.retain(|(one, other), _| waiting.contains(one) && waiting.contains(other));
+            for &one in &waiting {
+                for &other in waiting.iter().filter(|&&other| other > one) {
+                    let time = |of| given.get(&of).copied().unwrap_or(0);
+                    since
+                        .entry((one, other))
+                        .or_insert_with(|| (time(one), time(other)));
+                }
+            }
+            let batch = pool.take_batch(BatchLimits {
+                transactions_max: accounts.random.usize(1..200),
+                usecs_max: accounts.random.u64(1..100_000),
+                ..NO_LIMITS
+            });
+            for (sender, cost) in cost_by_sender(&pool, &batch) {
+                *given.entry(sender).or_default() += cost;
+            }
+            since.retain(|&(one, other), _| is_waiting(&pool, one) && is_waiting(&pool, other));
+            for (&(one, other), &(one_before, other_before)) in &since {
+                let time = |of, before| given.get(&of).copied().unwrap_or(0) - before;
+                let difference = time(one, one_before).abs_diff(time(other, other_before));
+                let bound = largest[&one] + largest[&other];
+                assert!(
+                    difference <= bound,
+                    "seed {seed}, block {height}: accounts {one} and {other} differ by \
+                     {difference} us, the bound is {bound}"
+                );
+            }
+            in_flight.push_back(batch);
+            if in_flight.len() > accounts.random.usize(..4) {
+                let oldest = in_flight.pop_front().unwrap();
+                pool.commit(&block(height, &oldest, &[]));
+            }
+        }
+    }
+}
+
+#[test]
+fn takes_a_new_account_after_at_most_one_transaction_of_each_other() {
+    for seed in 1..=60 {
+        let mut accounts = Accounts::new(seed);
+        let mut pool = pool(|limits| limits.capacity_per_account = 5_000);
+        let senders: Vec<_> = accounts.senders().collect();
+        for _ in 0..20 {
+            for &sender in &senders {
+                for _ in 0..accounts.random.usize(20..40) {
+                    accounts.submit(&mut pool, sender);
+                }
+            }
+            batch(&mut pool, accounts.random.usize(1..100));
+            let newcomer = 100 + accounts.next_nonce;
+            accounts.next_nonce += 1;
+            let bytes = accounts.random.usize(..60_000);
+            submit(&mut pool, large(newcomer, 0, bytes)).unwrap();
+            let next = batch(&mut pool, senders.len() + 1);
+            let counts = count_by_sender(&next[..]);
+            let is_newcomer = |one: &&Arc<CheckedTransaction>| {
+                one.raw().sender == AccountAddress::from_low_u64(newcomer)
+            };
+            let position = next.iter().position(|one| is_newcomer(&one));
+            assert!(
+                position.is_some(),
+                "seed {seed}: {counts:?} before the new account"
+            );
+        }
     }
 }

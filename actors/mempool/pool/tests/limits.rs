@@ -125,6 +125,42 @@ fn enforces_the_byte_capacity_independently() {
 }
 
 #[test]
+fn enforces_the_time_capacity_independently() {
+    let large = |sender, number| draft(sender, number).argument(&[0; 60_000]);
+    let cost_usecs = pool(|_| ()).costs.estimate_usecs(&large(1, 0).checked());
+    let capacity_time_ms = 2 * cost_usecs / 1_000 + 1;
+    let mut pool = pool(|limits| limits.capacity_time_ms = capacity_time_ms);
+    submit(&mut pool, large(1, 0)).unwrap();
+    submit(&mut pool, large(2, 1)).unwrap();
+    let full = submit(&mut pool, large(3, 1)).unwrap_err();
+    let size_ms = 2 * cost_usecs / 1_000;
+    assert_eq!(
+        full.to_string(),
+        format!(
+            "Mempool is full. Mempool size: {size_ms} ms of estimated execution, Capacity: \
+             {capacity_time_ms} ms of estimated execution"
+        )
+    );
+    assert_eq!(pool.drain_removed(), []);
+    submit(&mut pool, large(3, 0)).unwrap();
+    assert_eq!(
+        (pool.len(), pool.drain_removed().len()),
+        (2, 1),
+        "a parked transaction is evicted for a ready one"
+    );
+    assert!(submit(&mut pool, large(4, 0)).is_err());
+    let size_bytes = large(4, 0).checked().size_bytes();
+    let key = PoolKey::of(large(4, 0).checked().raw());
+    assert!(
+        pool.check_capacity(key, 100).is_ok(),
+        "a small transaction fits, as far as the check can know"
+    );
+    assert!(pool.check_capacity(key, 40 * size_bytes).is_err());
+    take(&mut pool, 9);
+    invariants::check_indices(&pool);
+}
+
+#[test]
 fn lets_an_account_at_its_capacity_fill_its_gap() {
     let mut pool = pool(|limits| limits.capacity_per_account = 2);
     submit(&mut pool, draft(1, 1)).unwrap();

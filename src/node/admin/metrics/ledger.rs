@@ -5,6 +5,7 @@ use ledger_actors::{
     ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, ScrubStatus,
     WaitStatus,
 };
+use ledger_limits::CostStatus;
 use ledger_store::FileSize;
 use ledger_types::LedgerInfo;
 use std::{path::Path, time::Duration};
@@ -17,10 +18,12 @@ pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         waits: wait_status,
         syncs: sync_stats,
         scrub: scrub_status,
+        costs: cost_status,
         ..
     } = node.meters();
     let config = node.config();
     pool(&pool_status, config, families);
+    costs(&cost_status, families);
     blocks(node.head().ledger_info(), &commit_status, families);
     clock(node.clock_status(), families);
     commit(&commit_status, families);
@@ -76,6 +79,25 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
         "Total size of the parked transactions in BCS.",
         status.parked_bytes,
     );
+    let mut seconds = |name, help, seconds: f64| {
+        families.gauge((name, help)).sample(&[], seconds);
+    };
+    seconds(
+        "ledger_pool_estimated_seconds",
+        "Total estimated time of the pending transactions in blocks.",
+        status.usecs as f64 / 1e6,
+    );
+    seconds(
+        "ledger_pool_capacity_estimated_seconds",
+        "Maximum total estimated time of the pending transactions (mempool.capacity_time_ms).",
+        config.mempool.capacity_time_ms as f64 / 1e3,
+    );
+    families
+        .counter((
+            "ledger_pool_committed_estimated_seconds_total",
+            "Estimated time of the committed transactions in blocks, as of their admission.",
+        ))
+        .sample(&[], status.estimated_usecs as f64 / 1e6);
     let mut left = families.counter((
         "ledger_pool_left_total",
         "Transactions that left the mempool, by reason.",
@@ -88,6 +110,37 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
         ("rejected", status.rejected),
     ] {
         left.sample(&[("reason", reason)], count as f64);
+    }
+}
+
+fn costs(kinds: &[CostStatus], families: &mut Families) {
+    let mut counter = |name, help, value: fn(&CostStatus) -> f64| {
+        let mut family = families.counter((name, help));
+        for kind in kinds {
+            family.sample(&[("kind", kind.kind.label())], value(kind));
+        }
+    };
+    counter(
+        "ledger_cost_units_total",
+        "Measured units of work: a block in `execution`, a group of blocks in `write`.",
+        |kind| kind.units as f64,
+    );
+    counter(
+        "ledger_cost_estimated_seconds_total",
+        "Estimated time of these units.",
+        |kind| kind.estimated_usecs as f64 / 1e6,
+    );
+    counter(
+        "ledger_cost_actual_seconds_total",
+        "Measured time of these units.",
+        |kind| kind.actual_usecs as f64 / 1e6,
+    );
+    let mut correction = families.gauge((
+        "ledger_cost_correction_ratio",
+        "Factor by which estimates are multiplied, so that they follow the measured times.",
+    ));
+    for kind in kinds {
+        correction.sample(&[("kind", kind.kind.label())], kind.correction);
     }
 }
 

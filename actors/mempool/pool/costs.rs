@@ -1,0 +1,390 @@
+//! Estimates of the time that pending transactions take in a block: in the executor, and in the
+//! writer.
+//!
+//! An estimate follows from the size of the transaction, its signatures, and the gas and output of
+//! recent calls of the same function with a similar size. The gas limit of the transaction has no
+//! influence: clients send the same high limit with every transaction, so it would only show which
+//! client library they use.
+//!
+//! Estimates decide which transactions the sequencer takes. Execution does not read them.
+
+use ledger_crypto::map::{GenerationalMap, HashState};
+use ledger_framework::modules::transaction_fee::FeeStatement;
+use ledger_limits::{CostModel, Demand, Estimate, WorkKind};
+use ledger_types::{CheckedTransaction, EntryFunction, ExecutedTransaction};
+use ledger_vm::intrinsic_gas_units;
+use std::{hash::BuildHasher as _, sync::Arc};
+
+/// Maximum number of kinds of calls in a generation.
+///
+/// The functions of the framework are a few hundred, and clients use each with one or two sizes. A
+/// client that calls functions that do not exist can evict the kinds that no recent block had, at
+/// the price of a transaction for each.
+const GENERATION_CALLS_MAX: usize = 1_024;
+
+/// Part of the means that one transaction replaces. The means follow the last dozens.
+const WEIGHT: f64 = 1.0 / 16.0;
+
+/// Work of a call without a recent one of its kind: that of a transfer of coins, and for each KiB
+/// that of a batch of transfers, the most expensive function for its size that needs no
+/// preparation. So a call that was never seen is rather charged too much, once.
+const UNKNOWN_CALL: CallWork = CallWork {
+    gas: 30.0,
+    output_bytes: 800.0,
+};
+const UNKNOWN_PER_KIBIBYTE: CallWork = CallWork {
+    gas: 180.0,
+    output_bytes: 4_096.0,
+};
+
+/// Size of the writes that take as long as the sync of a group of blocks, in bytes.
+///
+/// A smaller group is not measured: its time is that of the sync.
+const SYNC_BYTES: u64 = 200 * 1024;
+
+/// The estimates of a pool.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    model: Arc<CostModel>,
+    calls: RecentCalls,
+    /// Writes of blocks whose group is not complete.
+    group: Option<Estimate>,
+}
+
+/// The measured times of a durable block.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BlockTimes {
+    /// Time that the executor took for the block, in microseconds.
+    pub execution_usecs: u64,
+    /// Time that the writer took for the group of blocks that ends with this one, in microseconds.
+    /// `None` if a later block of the group follows.
+    pub group_write_usecs: Option<u64>,
+}
+
+impl Costs {
+    pub(super) fn model(&self) -> &Arc<CostModel> {
+        &self.model
+    }
+
+    /// Returns the estimated time of a transaction in a block, in microseconds, at least 1.
+    pub(super) fn estimate_usecs(&self, transaction: &CheckedTransaction) -> u64 {
+        let work = self.calls.expected(transaction);
+        let execution = self.execution(transaction, work).usecs;
+        execution.saturating_add(self.write(transaction, work).usecs)
+    }
+
+    /// Returns a lower bound of the estimates of all transactions of `size_bytes` bytes, in
+    /// microseconds.
+    pub(super) fn least_usecs(&self, size_bytes: usize) -> u64 {
+        let demand = Demand {
+            bytes: size_bytes as u64,
+            ..Demand::default()
+        };
+        let estimate = |kind| self.model.estimate(kind, demand).usecs;
+        estimate(WorkKind::Execution).saturating_add(estimate(WorkKind::Write))
+    }
+
+    /// Records the work of the transactions of a durable block, and its times.
+    pub(super) fn record<'t>(
+        &mut self,
+        transactions: impl Iterator<Item = (&'t CheckedTransaction, &'t ExecutedTransaction)>,
+        times: BlockTimes,
+    ) {
+        // The metadata and the epilogue of the block.
+        let system = self.model.estimate(WorkKind::Execution, Demand::default());
+        let mut execution = system.plus(system);
+        for (transaction, executed) in transactions {
+            let work = CallWork::of(transaction, executed);
+            self.calls.record(transaction, work);
+            execution = execution.plus(self.execution(transaction, work));
+            let write = self.write(transaction, work);
+            self.group = Some(self.group.map_or(write, |group| group.plus(write)));
+        }
+        self.model.record(execution, times.execution_usecs);
+        if let Some(group_write_usecs) = times.group_write_usecs
+            && let Some(group) = self.group.take()
+        {
+            let sync = Demand {
+                bytes: SYNC_BYTES,
+                ..Demand::default()
+            };
+            let sync = self.model.estimate(WorkKind::Write, sync);
+            if group.usecs >= sync.usecs {
+                self.model.record(group.plus(sync), group_write_usecs);
+            }
+        }
+    }
+
+    fn execution(&self, transaction: &CheckedTransaction, work: CallWork) -> Estimate {
+        let authenticator = &transaction.transaction().authenticator;
+        let demand = Demand {
+            bytes: transaction.size_bytes() as u64,
+            gas: work.gas as u64,
+            signatures: authenticator.billed_signatures(),
+            ..Demand::default()
+        };
+        self.model.estimate(WorkKind::Execution, demand)
+    }
+
+    fn write(&self, transaction: &CheckedTransaction, work: CallWork) -> Estimate {
+        let demand = Demand {
+            bytes: transaction.size_bytes() as u64 + work.output_bytes as u64,
+            ..Demand::default()
+        };
+        self.model.estimate(WorkKind::Write, demand)
+    }
+}
+
+/// What a call demands beside the size and the signatures of its transaction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct CallWork {
+    /// Gas without the intrinsic gas of the transaction and without the storage fee, which pays for
+    /// space, not for time.
+    gas: f64,
+    /// Bytes of events and writes.
+    output_bytes: f64,
+}
+
+impl CallWork {
+    /// Returns the work of an executed transaction.
+    ///
+    /// The fee statement is the last event of a user transaction. Without it, all gas counts.
+    fn of(transaction: &CheckedTransaction, executed: &ExecutedTransaction) -> Self {
+        let statement = executed
+            .events
+            .last()
+            .and_then(|event| bcs::from_bytes::<FeeStatement>(event.data()).ok());
+        let gas = statement.map_or(executed.info.v0().gas_used, |statement| {
+            statement
+                .execution_gas_units
+                .saturating_add(statement.io_gas_units)
+        });
+        let authenticator = &transaction.transaction().authenticator;
+        let intrinsic = intrinsic_gas_units(transaction.size_bytes(), authenticator);
+        Self {
+            gas: gas.saturating_sub(intrinsic) as f64,
+            output_bytes: executed.output_bytes() as f64,
+        }
+    }
+
+    /// Returns the work that is `weight` of the way from this one to `other`.
+    fn toward(self, other: Self, weight: f64) -> Self {
+        let mean = |from: f64, to: f64| from + weight * (to - from);
+        Self {
+            gas: mean(self.gas, other.gas),
+            output_bytes: mean(self.output_bytes, other.output_bytes),
+        }
+    }
+}
+
+/// Mean work of recent calls by kind, at most twice [`GENERATION_CALLS_MAX`] kinds.
+///
+/// A kind is the hash of the function and of the length of the transaction's size in bits, so that
+/// calls of one kind differ in size by less than a factor of two. The hash has a secret, so clients
+/// cannot choose calls with equal hashes.
+#[derive(Debug, Default)]
+struct RecentCalls {
+    means: GenerationalMap<u64, CallWork>,
+    secret: HashState,
+}
+
+impl RecentCalls {
+    /// Returns the expected work of a transaction.
+    fn expected(&self, transaction: &CheckedTransaction) -> CallWork {
+        if let Some(&mean) = self.means.get(&self.kind(transaction)) {
+            return mean;
+        }
+        let kibibytes = transaction.size_bytes() as f64 / 1024.0;
+        CallWork {
+            gas: UNKNOWN_CALL.gas + kibibytes * UNKNOWN_PER_KIBIBYTE.gas,
+            output_bytes: UNKNOWN_CALL.output_bytes + kibibytes * UNKNOWN_PER_KIBIBYTE.output_bytes,
+        }
+    }
+
+    /// Records the work of an executed transaction.
+    fn record(&mut self, transaction: &CheckedTransaction, work: CallWork) {
+        let kind = self.kind(transaction);
+        let mean = self.means.get(&kind);
+        let mean = mean.map_or(work, |mean| mean.toward(work, WEIGHT));
+        let younger = self.means.younger();
+        if younger.len() >= GENERATION_CALLS_MAX && !younger.contains_key(&kind) {
+            self.means.rotate();
+        }
+        self.means.insert(kind, mean);
+    }
+
+    fn kind(&self, transaction: &CheckedTransaction) -> u64 {
+        // A multisig transaction may have its call on the ledger; all such calls are of one kind.
+        let function = transaction.raw().entry_function();
+        let function = function.map(
+            |EntryFunction {
+                 module, function, ..
+             }| (module, function),
+        );
+        let size_bits = usize::BITS - transaction.size_bytes().leading_zeros();
+        self.secret.hash_one((function, size_bits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{block, draft, orderless};
+    use bytes::Bytes;
+    use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
+    use ledger_test_support::{TransactionBuilder, development_chain, function_call};
+    use ledger_types::{AccountAddress, ContractEvent, StructTag, TransactionInfo};
+    use std::iter;
+
+    /// Returns the transaction as a block has it whose call used this gas, and paid a large storage
+    /// fee.
+    fn executed(transaction: &Arc<CheckedTransaction>, call_gas: u64) -> ExecutedTransaction {
+        let mut executed = block(1, &[Arc::clone(transaction)], &[]).transactions[0].clone();
+        let authenticator = &transaction.transaction().authenticator;
+        let gas = call_gas + intrinsic_gas_units(transaction.size_bytes(), authenticator);
+        let TransactionInfo::V0(info) = &mut executed.info;
+        info.gas_used = gas + 1_000_000;
+        let statement = FeeStatement {
+            total_charge_gas_units: gas + 1_000_000,
+            execution_gas_units: gas / 2,
+            io_gas_units: gas - gas / 2,
+            storage_fee_octas: 100_000_000,
+            storage_fee_refund_octas: 0,
+        };
+        executed.events.push(ContractEvent::V2 {
+            type_tag: StructTag::framework("transaction_fee", "FeeStatement", vec![]).into(),
+            data: Bytes::from(bcs::to_bytes(&statement).unwrap()),
+        });
+        executed
+    }
+
+    /// Records a block of one transaction that took as long as estimated.
+    fn record(costs: &mut Costs, transaction: &Arc<CheckedTransaction>, call_gas: u64) {
+        let executed = executed(transaction, call_gas);
+        let work = CallWork::of(transaction, &executed);
+        let system = costs.model.estimate(WorkKind::Execution, Demand::default());
+        let times = BlockTimes {
+            execution_usecs: 2 * system.usecs + costs.execution(transaction, work).usecs,
+            group_write_usecs: None,
+        };
+        costs.record(iter::once((&**transaction, &executed)), times);
+    }
+
+    #[test]
+    fn estimates_do_not_depend_on_the_gas_limit() {
+        let costs = Costs::default();
+        let usecs = |max_gas| {
+            let mut draft = draft(1, 0);
+            draft.max_gas = max_gas;
+            costs.estimate_usecs(&draft.checked())
+        };
+        assert_eq!(usecs(100), usecs(2_000_000));
+    }
+
+    #[test]
+    fn estimates_grow_with_the_size() {
+        let costs = Costs::default();
+        let usecs = |bytes| costs.estimate_usecs(&draft(1, 0).argument(&vec![0; bytes]).checked());
+        assert!(
+            usecs(60_000) > 20 * usecs(0),
+            "{} {}",
+            usecs(60_000),
+            usecs(0)
+        );
+        assert!(usecs(0) >= costs.least_usecs(draft(1, 0).checked().size_bytes()));
+    }
+
+    #[test]
+    fn estimates_follow_the_gas_of_recent_calls_without_the_storage_fee() {
+        let mut costs = Costs::default();
+        let transaction = draft(1, 0).checked();
+        record(&mut costs, &transaction, 5_000);
+        assert_eq!(costs.calls.expected(&transaction).gas, 5_000.0);
+        for _ in 0..200 {
+            record(&mut costs, &transaction, 40_000);
+        }
+        let same_function = orderless(2, 7).checked();
+        let gas = costs.calls.expected(&same_function).gas;
+        assert!((gas - 40_000.0).abs() < 100.0, "{gas}");
+        assert!(costs.estimate_usecs(&same_function) > 7_000);
+        let larger = draft(1, 0).argument(&[0; 5_000]).checked();
+        assert_eq!(
+            costs.calls.expected(&larger),
+            RecentCalls::default().expected(&larger),
+            "calls of another size are of another kind"
+        );
+    }
+
+    #[test]
+    fn estimates_follow_the_measured_times() {
+        let mut costs = Costs::default();
+        let transaction = draft(1, 0).argument(&[0; 60_000]).checked();
+        let executed = executed(&transaction, 10_000);
+        let work = CallWork::of(&transaction, &executed);
+        let estimates = |costs: &Costs| {
+            (
+                costs.execution(&transaction, work).usecs,
+                costs.write(&transaction, work).usecs,
+            )
+        };
+        let before = estimates(&costs);
+        // Ten blocks of each group have one transaction each.
+        for height in 0..20_000 {
+            let is_last = height % 10 == 9;
+            let times = BlockTimes {
+                execution_usecs: 3 * before.0,
+                group_write_usecs: is_last.then_some(5 * 10 * before.1),
+            };
+            costs.record(iter::once((&*transaction, &executed)), times);
+        }
+        let after = estimates(&costs);
+        let is_near = |now: u64, expected: u64| now.abs_diff(expected) <= expected / 3;
+        assert!(is_near(after.0, 3 * before.0), "{before:?}, then {after:?}");
+        assert!(is_near(after.1, 5 * before.1), "{before:?}, then {after:?}");
+    }
+
+    #[test]
+    fn measures_no_group_whose_time_is_that_of_the_sync() {
+        let mut costs = Costs::default();
+        let transaction = draft(1, 0).checked();
+        let executed = executed(&transaction, 30);
+        let work = CallWork::of(&transaction, &executed);
+        let before = costs.write(&transaction, work).usecs;
+        for _ in 0..1_000 {
+            let times = BlockTimes {
+                execution_usecs: 20,
+                group_write_usecs: Some(10_000),
+            };
+            costs.record(iter::once((&*transaction, &executed)), times);
+        }
+        assert_eq!(costs.write(&transaction, work).usecs, before);
+    }
+
+    #[test]
+    fn remembers_a_bounded_number_of_recent_calls() {
+        let transaction = |n: usize| {
+            let chain = development_chain();
+            let call = function_call(&format!("0x1::coin::f{n}"), &[], vec![]);
+            let signed = TransactionBuilder::call(&chain, AccountAddress::ONE, call)
+                .with_signature(Ed25519PublicKey([1; 32]), Ed25519Signature([1; 64]));
+            CheckedTransaction::new_unchecked(signed, chain.vendor())
+        };
+        let work = |gas| CallWork {
+            gas,
+            output_bytes: 0.0,
+        };
+        let mut calls = RecentCalls::default();
+        for n in 0..3 * GENERATION_CALLS_MAX {
+            calls.record(&transaction(n), work(1e6));
+            calls.record(&transaction(0), work(77.0));
+        }
+        let means = &calls.means;
+        assert!(means.younger().len() + means.older().len() <= 2 * GENERATION_CALLS_MAX);
+        let newest = 3 * GENERATION_CALLS_MAX - 1;
+        assert_eq!(calls.expected(&transaction(newest)).gas, 1e6);
+        let used_in_every_block = calls.expected(&transaction(0)).gas;
+        assert!(used_in_every_block < 100.0, "{used_in_every_block}");
+        let forgotten = calls.expected(&transaction(1)).gas;
+        assert!(forgotten < 1_000.0, "{forgotten}");
+    }
+}
