@@ -332,8 +332,8 @@ impl EventList {
             Format::Json => PartEvents::Json(snapshot.stream_events(&key, page)?),
             Format::Bcs => PartEvents::Bcs(snapshot.stream_event_rows(&key, page)?),
         };
-        let (read_bytes, values_bytes) = events.size_bytes();
-        self.body.writer.lease_values(values_bytes)?;
+        let read_bytes = events.size_bytes();
+        self.body.writer.lease_values(events.values_bytes())?;
         self.read_bytes += read_bytes;
         if self.permit.is_none() {
             self.permit = self.large_responses.acquire_for(self.read_bytes)?;
@@ -370,18 +370,20 @@ impl PartEvents {
         }
     }
 
-    /// Returns the approximate size of the events and the memory of their values, in bytes.
-    fn size_bytes(&self) -> (usize, usize) {
+    /// Returns the approximate size of the events, in bytes.
+    fn size_bytes(&self) -> usize {
         let size_of = |event: &StreamEvent| EVENT_FIXED_BYTES + event.data.len();
         match self {
-            Self::Json(found) => {
-                let size_bytes = found.events.iter().map(size_of).sum();
-                (size_bytes, values_bytes(size_bytes))
-            }
-            Self::Bcs(found) => {
-                let size_bytes = found.rows.iter().map(|row| row.event.len()).sum();
-                (size_bytes, size_bytes)
-            }
+            Self::Json(found) => found.events.iter().map(size_of).sum(),
+            Self::Bcs(found) => found.rows.iter().map(|row| row.event.len()).sum(),
+        }
+    }
+
+    /// Returns the maximum memory of the events, in bytes.
+    fn values_bytes(&self) -> usize {
+        match self {
+            Self::Json(_) => values_bytes(self.size_bytes()),
+            Self::Bcs(_) => self.size_bytes(),
         }
     }
 }
