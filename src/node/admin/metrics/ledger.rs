@@ -197,7 +197,7 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     families
         .gauge((
             "ledger_store_writable",
-            "1 if blocks are written; 0 on a disk fault, low disk space or an untrusted clock.",
+            "1 if submissions are accepted; 0 on a disk fault, low disk space or an untrusted clock.",
         ))
         .sample(&[], f64::from(u8::from(is_writable)));
     // The size of an unreadable file is omitted.
