@@ -50,11 +50,9 @@ const OWNERS: [(&str, &[&str]); 8] = [
 ];
 
 /// Files with channels without a capacity, each with what bounds the channel instead.
-const UNBOUNDED_CHANNELS: [(&str, &str); 2] = [
+const UNBOUNDED_CHANNELS: [(&str, &str); 1] = [
     // Each wait is in it once.
     ("protocol/notifier.rs", "wait.capacity"),
-    // Each job holds a permit of the queue.
-    ("signatures/queues.rs", "QueuePermit"),
 ];
 
 /// Words that a file with handlers does not contain, because a handler neither waits nor blocks nor

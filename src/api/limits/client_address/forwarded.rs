@@ -16,7 +16,7 @@ pub(super) fn split_last(text: &[u8], separator: u8) -> (Option<&[u8]>, &[u8]) {
                 .rev()
                 .take_while(|byte| **byte == b'\\');
             // The mark after an odd number of them is a part of the quoted string.
-            is_quoted ^= escapes.count() % 2 == 0;
+            is_quoted ^= escapes.count().is_multiple_of(2);
         } else if *byte == separator && !is_quoted {
             return (Some(&text[..index]), &text[index + 1..]);
         }
