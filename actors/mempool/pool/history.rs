@@ -48,7 +48,7 @@ fn limits(random: &mut Rng) -> MempoolConfig {
     let (transactions, bytes, time_ms) = match random.u8(..4) {
         0 => (random.usize(1..=24), usize::MAX, u64::MAX / 1_000),
         1 => (1_000, size * random.usize(2..26), u64::MAX / 1_000),
-        2 => (1_000, usize::MAX, random.u64(1..20)),
+        2 => (1_000, usize::MAX, random.u64(1..5)),
         _ => (1_000, usize::MAX, u64::MAX / 1_000),
     };
     MempoolConfig {
@@ -128,7 +128,8 @@ impl<'a> History<'a> {
         }
         draft.signature = random.u8(..3);
         if random.u8(..8) == 0 {
-            draft.argument = vec![1; random.usize(..400)];
+            let bytes_max = random.choice([400, 4_000]).expect("not empty");
+            draft.argument = vec![1; random.usize(..bytes_max)];
         }
         if random.u8(..10) == 0 {
             draft.max_gas = 2_000;
