@@ -52,15 +52,36 @@ pub enum SubmitError {
     Node(#[from] NodeError),
 }
 
+/// A limit on waiting work that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("overloaded: {limit} = {value}")]
+pub struct Overload {
+    /// Name of the limit: its setting, if it has one.
+    pub limit: &'static str,
+    /// Value of the limit, in the unit that its name states.
+    pub value: u64,
+    /// Time after which a retry is useful, in seconds, at least 1.
+    pub retry_after_secs: u64,
+}
+
+impl Overload {
+    /// Creates the overload of a queue that drains in milliseconds, so that one second, the minimum
+    /// of `Retry-After`, is long enough.
+    pub(crate) fn of_fast_queue(limit: &'static str, value: usize) -> Self {
+        Self {
+            limit,
+            value: value as u64,
+            retry_after_secs: 1,
+        }
+    }
+}
+
 /// The error of a request to a node.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NodeError {
     /// The mailbox of an actor, or the queue of other threads, is full.
-    #[error("the {actor} queue is full; retry later")]
-    Overloaded {
-        /// Name of the actor, or of the threads.
-        actor: &'static str,
-    },
+    #[error(transparent)]
+    Overloaded(#[from] Overload),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
@@ -118,7 +139,7 @@ impl NodeError {
     }
 }
 
-/// The error of a change of a mailbox capacity. The capacity is unchanged.
+/// The error of a change of the capacity of a mailbox or of a budget. The capacity is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TuneError {
     /// No actor has this name.
@@ -129,8 +150,16 @@ pub enum TuneError {
         /// Names of all actors.
         actors: Vec<&'static str>,
     },
-    /// The capacity is 0, with which the mailbox would reject every request.
-    #[error("a mailbox capacity is at least 1")]
+    /// No budget has this name.
+    #[error("there is no budget {name:?}; the budgets are {}", enumerate(budgets))]
+    UnknownBudget {
+        /// The name that was given.
+        name: String,
+        /// Names of all budgets.
+        budgets: Vec<&'static str>,
+    },
+    /// The capacity is 0, with which the mailbox or queue would reject every request.
+    #[error("a capacity is at least 1")]
     CapacityZero,
 }
 

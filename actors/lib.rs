@@ -124,20 +124,21 @@ mod testing;
 
 pub use config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
-    SignaturesConfig, StallConfig, StorageConfig, WaitConfig,
+    SignaturesConfig, StallConfig, StorageConfig, WaitConfig, WorkConfig,
     filter_rules::{
         FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
     },
 };
 pub use error::{
-    FatalError, FaultKind, NodeError, RemovalReason, StartError, StopError, StorageFault,
+    FatalError, FaultKind, NodeError, Overload, RemovalReason, StartError, StopError, StorageFault,
     StorageUnavailable, SubmitError, TuneError,
 };
 pub use filter::{Filtered, SubmissionFilter};
 pub use mempool::{BlockTimes, Pool, meter::PoolStatus};
 pub use node::{
-    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, stalls::Stall,
-    submit::Accepted, wait_meter::WaitStatus,
+    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus,
+    renderers::thread_count as renderer_threads, stalls::Stall, submit::Accepted,
+    wait_meter::WaitStatus,
 };
 pub use protocol::{
     block_feed::BlockFeed,
@@ -148,6 +149,7 @@ pub use runtime::{
     mailbox::MailboxStatus,
     progress::{Progress, QueueProgress},
     work_meter::WorkStatus,
+    work_queue::BudgetStatus,
 };
 pub use signatures::{Lane, LaneStatus};
 pub use state::{

@@ -163,6 +163,7 @@ impl Committer {
 
 impl Actor for Committer {
     const NAME: &'static str = "committer";
+    const CAPACITY: &'static str = "actors.committer.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[
         SetPeers::LABEL,
         ExecuteBlock::LABEL,

@@ -25,6 +25,8 @@ pub struct NodeConfig {
     pub sequencer: SequencerConfig,
     /// Reader threads and their queue.
     pub storage: StorageConfig,
+    /// Work of clients that waits for a thread.
+    pub work: WorkConfig,
     /// The prune horizon and the size of a prune step.
     pub pruner: PrunerConfig,
     /// Threads of the actors.
@@ -212,6 +214,33 @@ impl StorageConfig {
     }
 }
 
+/// Configuration of the work of clients that waits for a reader thread or a renderer.
+#[derive(Clone, Debug)]
+pub struct WorkConfig {
+    /// Nice value of the reader threads and of the renderers, 0 to 19. A higher nice value of the
+    /// process stays. The thread of point reads does not have it.
+    pub nice: u8,
+    /// Maximum estimated duration of the queries that wait for a reader thread, in milliseconds, at
+    /// least 1. It can be changed while the node runs.
+    pub read_budget_ms: u64,
+    /// Maximum estimated duration of the work that waits for a renderer, in milliseconds, at least
+    /// 1. It can be changed while the node runs.
+    pub render_budget_ms: u64,
+    /// Maximum duration of a view function or of a simulation, in milliseconds, at least 1.
+    pub call_time_max_ms: u64,
+}
+
+impl Default for WorkConfig {
+    fn default() -> Self {
+        Self {
+            nice: 5,
+            read_budget_ms: 1_000,
+            render_budget_ms: 1_000,
+            call_time_max_ms: 1_000,
+        }
+    }
+}
+
 /// Configuration of pruning.
 #[derive(Clone, Debug)]
 pub struct PrunerConfig {
@@ -314,6 +343,9 @@ impl NodeConfig {
                 "sequencer.block_time_max_ms",
                 self.sequencer.block_time_max_ms,
             ),
+            ("work.read_budget_ms", self.work.read_budget_ms),
+            ("work.call_time_max_ms", self.work.call_time_max_ms),
+            ("work.render_budget_ms", self.work.render_budget_ms),
             ("pruner.batch_versions", self.pruner.batch_versions),
             (
                 "sequencer.clock_jump_max_secs",

@@ -154,6 +154,7 @@ impl Mempool {
 
 impl Actor for Mempool {
     const NAME: &'static str = "mempool";
+    const CAPACITY: &'static str = "actors.mempool.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[
         Submit::LABEL,
         CheckCapacity::LABEL,

@@ -23,8 +23,11 @@ use crate::{
         prune_horizon::{Horizon, PruneHorizonPublisher},
     },
     storage::{
-        Storage, StorageParts, StorageWorkers, health::HealthReporter, inline_reader::InlineReader,
-        readers::ReadContext, writer::WriterPeers,
+        Storage, StorageParts, StorageWorkers,
+        health::HealthReporter,
+        inline_reader::InlineReader,
+        readers::{ReadContext, ReadQueues, Readers},
+        writer::WriterPeers,
     },
 };
 use ledger_store::{StoreReader, StoreWriter};
@@ -65,7 +68,12 @@ impl Workers {
             self.storage.writer.spawn(reporter, &meters.writer)?,
             self.storage.applier.spawn(reporter, &meters.applier)?,
         ];
-        for reader in self.storage.readers {
+        let Readers {
+            point_reader,
+            readers,
+        } = self.storage.readers;
+        threads.push(point_reader.spawn(reporter, &meters.point_reader)?);
+        for reader in readers {
             threads.push(reader.spawn(reporter, &meters.readers)?);
         }
         Ok(threads)
@@ -77,6 +85,7 @@ pub(crate) struct StartedActors {
     pub(crate) mailboxes: Mailboxes,
     pub(crate) health: HealthReporter,
     pub(crate) head: HeadReader,
+    pub(crate) reads: ReadQueues,
     storage: StorageParts,
     execution: Jobs,
     horizon: PruneHorizonPublisher,
@@ -100,10 +109,14 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         let head = head_publisher.reader();
 
         let (actor, storage_parts) = Storage::new(
-            &config.storage,
+            (&config.storage, &config.work),
             in_flight_max,
             self.reporter.clone(),
-            Arc::clone(&meters.readers),
+            &meters.costs,
+            (
+                Arc::clone(&meters.point_reader),
+                Arc::clone(&meters.readers),
+            ),
         );
         let storage = host.run(ArbiterGroup::Storage, capacities.storage, actor);
 
@@ -165,6 +178,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         };
         StartedActors {
             health: storage_parts.connect(&storage, peers),
+            reads: storage_parts.read_queues(),
             storage: storage_parts,
             execution,
             horizon,
@@ -205,6 +219,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             mailboxes,
             health,
             head,
+            reads: _,
             storage,
             execution,
             horizon,

@@ -25,14 +25,15 @@ use crate::{
         fatal::FatalErrorReporter,
         mailbox::{Mailbox, MailboxControl},
         progress::{Progress, QueueProgress, Watch},
+        work_queue::{Budget, BudgetStatus},
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
     state::{head::HeadReader, storage_health::ShortageSource},
-    storage::{Storage, health::HealthReporter, inline_reader::InlineReader},
+    storage::{Storage, health::HealthReporter, inline_reader::InlineReader, readers::ReadQueues},
 };
 use arc_swap::ArcSwap;
-use ledger_limits::FairLimit;
+use ledger_limits::{Demand, Estimate, FairLimit, Work, WorkKind};
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
 use std::{
@@ -40,6 +41,9 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 use tokio::sync::oneshot;
+
+/// A read of a few rows for a submission or a look-up by hash.
+pub(crate) const POINT_READ: Work = Work::of_node(WorkKind::PointRead, Demand::rows(1));
 
 /// A handle of a running node. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -134,6 +138,30 @@ impl Mailboxes {
 pub(crate) struct RequestQueues {
     pub(crate) signatures: SignatureChecks,
     pub(crate) renderers: Renderers,
+    /// Queues of queries, whose turns the storage actor assigns.
+    pub(crate) reads: ReadQueues,
+}
+
+impl RequestQueues {
+    /// Returns the budget of every queue.
+    fn budgets(&self) -> [&dyn Budget; 3] {
+        let ReadQueues { point_reads, reads } = &self.reads;
+        [point_reads, reads, &self.renderers.queue]
+    }
+
+    /// Returns the budget with this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TuneError::UnknownBudget`] if there is no such budget.
+    fn find_budget(&self, name: &str) -> Result<&dyn Budget, TuneError> {
+        let all = self.budgets();
+        let found = all.into_iter().find(|budget| budget.name() == name);
+        found.ok_or_else(|| TuneError::UnknownBudget {
+            name: name.to_owned(),
+            budgets: all.map(Budget::name).into(),
+        })
+    }
 }
 
 impl NodeHandle {
@@ -264,17 +292,19 @@ impl NodeHandle {
         .await
     }
 
-    /// Runs a query on a snapshot at the Head, on a reader thread.
+    /// Runs a query on a snapshot at the Head, on a reader thread. `work` states the client and
+    /// what the query demands.
     ///
     /// Returns the ledger info of the snapshot with the result.
     ///
     /// # Errors
     ///
-    /// Returns [`NodeError::Overloaded`] if the storage has too many requests,
+    /// Returns [`NodeError::Overloaded`] if too many queries wait or too many of the client,
     /// [`NodeError::Stopping`] if the node is stopping, and [`NodeError::Store`] if the store
     /// cannot be read.
-    pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
+    pub async fn read<Q: Query>(&self, work: Work, query: Q) -> Answer<Q::Output> {
         request(&self.node().mailboxes.storage, |reply| Read {
+            work,
             query,
             reply,
         })
@@ -289,18 +319,18 @@ impl NodeHandle {
     /// # Errors
     ///
     /// Returns the errors of [`Self::read`].
-    pub async fn read_few<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
+    pub async fn read_few<Q: Query>(&self, work: Work, query: Q) -> Answer<Q::Output> {
         match self.node().inline_reader.read(query) {
             Ok(answer) => answer,
-            Err(query) => self.read(query).await,
+            Err(query) => self.read(work, query).await,
         }
     }
 
     /// Runs work that takes milliseconds on a renderer thread, so that it does not delay other
     /// requests of the calling thread.
     ///
-    /// `work` is dropped without being run if the returned future is dropped before a thread
-    /// receives it.
+    /// `work` states the client and what `run` demands. `run` is dropped without being run if the
+    /// returned future is dropped before a thread takes it.
     ///
     /// # Errors
     ///
@@ -308,9 +338,38 @@ impl NodeHandle {
     /// [`NodeError::Stopping`] if the node is stopping.
     pub async fn render<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> T + Send + 'static,
+        work: Work,
+        run: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NodeError> {
-        self.node().queues.renderers.run(work).await
+        self.node().queues.renderers.run(work, run).await
+    }
+
+    /// Returns the estimated cost of work.
+    pub fn estimate(&self, work: Work) -> Estimate {
+        self.node()
+            .mailboxes
+            .meters
+            .costs
+            .estimate(work.kind, work.demand)
+    }
+
+    /// Returns the status of the budgets of all queues of work.
+    pub fn budgets(&self) -> Vec<BudgetStatus> {
+        self.node().queues.budgets().map(Budget::status).into()
+    }
+
+    /// Changes the estimated duration of the work that may wait in a queue, in milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TuneError::CapacityZero`] if the capacity is 0, and [`TuneError::UnknownBudget`]
+    /// if there is no budget with this name.
+    pub fn set_budget(&self, name: &str, capacity_ms: u64) -> Result<BudgetStatus, TuneError> {
+        if capacity_ms == 0 {
+            return Err(TuneError::CapacityZero);
+        }
+        let budget = self.node().queues.find_budget(name)?;
+        Ok(budget.set_capacity_ms(capacity_ms))
     }
 
     /// Returns estimates of the price of a gas unit.

@@ -1,6 +1,6 @@
 //! Look-ups of a transaction by its hash.
 
-use super::handle::{NodeHandle, request};
+use super::handle::{NodeHandle, POINT_READ, request};
 use crate::{
     Head, NodeError, RemovalReason,
     protocol::mempool::{GetPending, PendingStatus},
@@ -86,7 +86,7 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
-        let (ledger_info, found) = self.read_few(FindByHash(hash)).await?;
+        let (ledger_info, found) = self.read_few(POINT_READ, FindByHash(hash)).await?;
         let status = match (found, reason) {
             (TransactionStatus::Unknown, Some(reason)) => TransactionStatus::Removed(reason),
             (found, _) => found,

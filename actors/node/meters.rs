@@ -19,6 +19,7 @@ use crate::{
     storage::{
         applier,
         meter::{CommitMeter, CommitStatus},
+        readers,
         scrubber::{ScrubMeter, ScrubStatus},
     },
 };
@@ -34,6 +35,7 @@ pub(crate) struct Meters {
     pub(crate) executor: Arc<WorkMeter>,
     pub(crate) writer: Arc<WorkMeter>,
     pub(crate) applier: Arc<WorkMeter>,
+    pub(crate) point_reader: Arc<WorkMeter>,
     pub(crate) readers: Arc<WorkMeter>,
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
@@ -56,7 +58,8 @@ impl Meters {
             executor: Arc::new(WorkMeter::new("executor", 1)),
             writer: Arc::new(WorkMeter::new("store-writer", 1)),
             applier: Arc::new(WorkMeter::new(applier::THREAD, 1)),
-            readers: Arc::new(WorkMeter::new("store-reader", reader_count)),
+            point_reader: Arc::new(WorkMeter::new(readers::POINT_THREAD, 1)),
+            readers: Arc::new(WorkMeter::new(readers::THREAD, reader_count)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
             scrub: Arc::default(),
@@ -68,11 +71,12 @@ impl Meters {
     }
 
     /// Returns the metrics of the threads behind queues.
-    pub(crate) fn work(&self) -> [&Arc<WorkMeter>; 5] {
+    pub(crate) fn work(&self) -> [&Arc<WorkMeter>; 6] {
         [
             &self.executor,
             &self.writer,
             &self.applier,
+            &self.point_reader,
             &self.readers,
             &self.renderers,
         ]
@@ -101,8 +105,8 @@ impl Meters {
 pub struct MeterStatus {
     /// Transactions in the mempool.
     pub pool: PoolStatus,
-    /// The threads behind queues: executor, writer, applier, readers, renderers.
-    pub work: [WorkStatus; 5],
+    /// The threads behind queues: executor, writer, applier, point reader, readers, renderers.
+    pub work: [WorkStatus; 6],
     /// Commits and prune steps.
     pub commit: CommitStatus,
     /// Verification of the ledger's files.

@@ -11,6 +11,7 @@
 //! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
 //! | `store-applier` | application of durable blocks that a reader waits for | the requests of readers; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
+//! | `point-reader` | queries of a few rows | the queue of point reads; the disk |
 //! | `store-scrubber` | verification of the files, at most a fifth of the time | the next pass; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 //! | `stall-monitor` | samples of the progress of all others | its interval |
@@ -160,7 +161,7 @@ impl Node {
         };
         let actors = builder.start_actors(pool, &tip);
         let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
-        let head = actors.head.clone();
+        let (head, reads) = (actors.head.clone(), actors.reads.clone());
         let inline_reader = builder.inline_reader(&actors, &reader);
         let workers = builder.workers(actors, (writer, reader), tip);
         let threads = workers.spawn(&builder.reporter, &mailboxes.meters);
@@ -185,9 +186,11 @@ impl Node {
         let (signatures, checkers) = checking;
         threads.extend(checkers);
         let meter = &mailboxes.meters.renderers;
-        let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
-        threads
-            .extend(renderers::spawn(&jobs, &builder.reporter, meter).map_err(StartError::Thread)?);
+        let costs = Arc::clone(&mailboxes.meters.costs);
+        let (renderers, renderers_guard, turns) =
+            Renderers::new(&config.work, costs, Arc::clone(meter));
+        let rendering = renderers.spawn(&config.work, &turns, &builder.reporter, meter);
+        threads.extend(rendering.map_err(StartError::Thread)?);
         mailboxes.watch(&stalls);
         let limit = Duration::from_secs(config.stalls.secs);
         let stall_monitor = StallMonitor::start(stalls.clone(), limit, &builder.reporter)
@@ -213,6 +216,7 @@ impl Node {
                 queues: RequestQueues {
                     signatures: checks,
                     renderers,
+                    reads,
                 },
                 wait_limit,
                 health,

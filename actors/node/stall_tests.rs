@@ -9,12 +9,15 @@ use crate::{
     },
     testing::wallet::{Wallet, development, funded},
 };
-use ledger_limits::ClientKey;
+use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use std::{
     ops::ControlFlow,
     sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
+
+/// Work of the test, whose cost does not matter.
+const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));
 
 /// Limit of the nodes under test.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -152,13 +155,13 @@ async fn names_one_of_two_readers_while_the_other_serves() {
     let stuck = {
         let handle = handle.clone();
         let query = query(Box::new(work));
-        tokio::task::spawn_local(async move { handle.read(query).await })
+        tokio::task::spawn_local(async move { handle.read(WORK, query).await })
     };
     let served = {
         let handle = handle.clone();
         tokio::task::spawn_local(async move {
             loop {
-                handle.read(query(Box::new(|| ()))).await.unwrap();
+                handle.read(WORK, query(Box::new(|| ()))).await.unwrap();
             }
         })
     };
@@ -175,7 +178,7 @@ async fn names_a_renderer() {
     let (work, blocked) = blocking_work();
     let rendering = {
         let handle = handle.clone();
-        tokio::task::spawn_local(async move { handle.render(work).await })
+        tokio::task::spawn_local(async move { handle.render(WORK, work).await })
     };
     blocked.check_named(&handle, "renderer", &[]).await;
     rendering.await.unwrap().unwrap();

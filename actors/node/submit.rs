@@ -3,7 +3,7 @@
 //! Validation uses the accounts that are cached at the Head, and reads all others from the store,
 //! on the calling thread if possible. The capacity is checked only if the mempool was full before.
 
-use super::handle::{NodeHandle, NodeParts, request};
+use super::handle::{NodeHandle, NodeParts, POINT_READ, request};
 use crate::{
     Filtered, Head, Lane, NodeError, SubmitError,
     protocol::mempool::{CheckCapacity, PoolKey, Submit},
@@ -112,7 +112,7 @@ impl NodeHandle {
                 chain: chain.clone(),
                 transaction: Arc::clone(&transaction),
             };
-            self.read(check).await?.1?;
+            self.read(POINT_READ, check).await?.1?;
         }
         let outcome = request(&mailboxes.mempool, |reply| Submit {
             transaction,
@@ -169,7 +169,7 @@ impl NodeHandle {
             .read_unchanged(query, head.ledger_info(), *complete_from);
         let answer = match read {
             Ok(answer) => answer,
-            Err(query) => self.read(query).await,
+            Err(query) => self.read(POINT_READ, query).await,
         };
         Ok(answer?.1)
     }
@@ -220,7 +220,7 @@ impl NodeHandle {
                     chain: self.node().chain.clone(),
                     transaction: Arc::clone(transaction),
                 };
-                self.read(query).await?.1
+                self.read(POINT_READ, query).await?.1
             }
             ReplayProtector::SequenceNumber(_) => None,
         };

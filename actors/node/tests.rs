@@ -215,7 +215,11 @@ async fn store_and_head_return_the_same_transaction() {
     let fixture = fixture().await;
     fixture.commit().await;
     let hash = fixture.transaction.hash();
-    let (ledger_info, found) = fixture.handle.read(FindByHash(hash)).await.unwrap();
+    let (ledger_info, found) = fixture
+        .handle
+        .read(POINT_READ, FindByHash(hash))
+        .await
+        .unwrap();
     let TransactionStatus::Committed(stored) = found else {
         panic!("{found:?}")
     };

@@ -5,6 +5,7 @@ use crate::{
     protocol::{broadcast::SetPaused, committer::CancelWaiters},
     runtime::{actor::ActorMessage, mailbox::Recipient},
 };
+use ledger_limits::Work;
 use ledger_store::Query;
 use ledger_types::LedgerInfo;
 use tokio::sync::oneshot;
@@ -33,6 +34,8 @@ pub(crate) type Answer<T> = Result<(LedgerInfo, T), NodeError>;
 
 /// Request to run a query on a snapshot at the Head.
 pub(crate) struct Read<Q: Query> {
+    /// The client that waits, and what the query demands.
+    pub(crate) work: Work,
     pub(crate) query: Q,
     pub(crate) reply: oneshot::Sender<Answer<Q::Output>>,
 }

@@ -59,6 +59,7 @@ impl Pruner {
 
 impl Actor for Pruner {
     const NAME: &'static str = "pruner";
+    const CAPACITY: &'static str = "actors.pruner.mailbox_capacity";
     const LABELS: &'static [&'static str] =
         &[BlockCommitted::LABEL, SetPaused::LABEL, PruneDone::LABEL];
 

@@ -11,6 +11,9 @@ pub(crate) trait Actor: Send + Unpin + Sized + 'static {
     /// Name of the actor in metrics, settings and error messages.
     const NAME: &'static str;
 
+    /// Setting of the capacity of the actor's mailbox.
+    const CAPACITY: &'static str;
+
     /// Labels of the messages that the actor receives. A message whose label is missing here cannot
     /// be sent to the actor: the code does not compile.
     const LABELS: &'static [&'static str];

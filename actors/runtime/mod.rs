@@ -9,4 +9,5 @@ pub(crate) mod nice;
 pub(crate) mod progress;
 pub(crate) mod timer;
 pub(crate) mod work_meter;
+pub(crate) mod work_queue;
 pub(crate) mod worker;

@@ -104,6 +104,7 @@ mod tests {
 
     impl Actor for Ticking {
         const NAME: &'static str = "ticking";
+        const CAPACITY: &'static str = "actors.slow.mailbox_capacity";
         const LABELS: &'static [&'static str] = &[Tick::LABEL];
     }
 

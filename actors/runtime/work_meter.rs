@@ -69,6 +69,11 @@ impl WorkMeter {
         self.counters.refused.increment();
     }
 
+    /// Returns the number of jobs that were rejected because the queue was full.
+    pub(super) fn refused(&self) -> u64 {
+        self.counters.refused.snapshot()
+    }
+
     /// Records a job that took `duration` and ended at `ended`.
     pub(crate) fn record_job(&self, ended: Instant, duration: Duration) {
         self.counters.took.record(duration);

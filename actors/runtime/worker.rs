@@ -2,6 +2,7 @@
 
 use super::{
     fatal::FatalErrorReporter,
+    nice::raise_nice_value,
     progress::{Progress, Watch},
     work_meter::WorkMeter,
 };
@@ -25,6 +26,8 @@ pub(crate) struct WorkerThread<J> {
     name: &'static str,
     jobs: Receiver<J>,
     step: Step<J>,
+    /// Nice value to which the thread raises its own.
+    nice: u8,
     /// Time without a job after which the worker runs a step without one.
     pause: Option<Duration>,
 }
@@ -54,8 +57,14 @@ impl<J: Send + 'static> WorkerThread<J> {
             name,
             jobs,
             step: Box::new(step),
+            nice: 0,
             pause: None,
         }
+    }
+
+    /// Returns the worker with a thread that raises its nice value to `nice`.
+    pub(crate) fn with_nice(self, nice: u8) -> Self {
+        Self { nice, ..self }
     }
 
     /// Waits for the next job. Returns `None` if the pause has elapsed, and an error if all
@@ -85,6 +94,9 @@ impl<J: Send + 'static> WorkerThread<J> {
         let progress = Arc::<Progress>::default();
         meter.watches().add(&self.watch(&progress, &meter));
         reporter.spawn(self.name, move || {
+            if let Err(error) = raise_nice_value(self.nice) {
+                tracing::warn!(%error, thread = self.name, "the nice value could not be raised");
+            }
             while let Ok(job) = self.next() {
                 meter.set_depth(self.jobs.len());
                 let begun = Instant::now();

@@ -163,6 +163,7 @@ impl Sequencer {
 
 impl Actor for Sequencer {
     const NAME: &'static str = "sequencer";
+    const CAPACITY: &'static str = "actors.sequencer.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[
         Start::LABEL,
         Batch::LABEL,

@@ -24,11 +24,11 @@ pub use queues::LaneStatus;
 pub use scheduler::Lane;
 
 use crate::{
-    NodeError, SignaturesConfig, SubmitError,
+    NodeError, Overload, SignaturesConfig, SubmitError,
     runtime::{fatal::FatalErrorReporter, progress::Watches},
 };
 use crossbeam_channel::Sender;
-use ledger_limits::{ClientKey, Limit, Permit};
+use ledger_limits::{ClientKey, Limit, Permit, ReachedLimit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_vm::Chain;
 use queues::{Job, Lanes};
@@ -44,8 +44,8 @@ use std::{
 use threads::StopSignal;
 use tokio::sync::oneshot;
 
-/// Name of the part in [`NodeError::Overloaded`].
-const NAME: &str = "signature check";
+/// Setting of the capacity of each lane.
+const LIMIT: &str = "signatures.queue_capacity";
 
 /// Handle to the signature threads.
 #[derive(Debug)]
@@ -153,8 +153,17 @@ impl SignatureChecks {
             transaction,
             verdict,
         };
-        if self.lanes.try_push(lane, client, job).is_err() {
-            return Err(NodeError::Overloaded { actor: NAME }.into());
+        if let Err(full) = self.lanes.try_push(lane, client, job) {
+            let value = match full.reached {
+                ReachedLimit::Cost(cost) => cost,
+                ReachedLimit::Jobs(jobs) => jobs as u64,
+            };
+            let overload = Overload {
+                limit: LIMIT,
+                value,
+                retry_after_secs: full.retry_after_secs,
+            };
+            return Err(NodeError::from(overload).into());
         }
         // The flag is set before the threads drop waiting jobs. So either the threads drop this
         // job, or this load returns true.

@@ -10,7 +10,9 @@ use super::{
     reads::ReadAccount,
     scheduler::Scheduler,
 };
-use crate::{Accepted, NodeHandle, SubmitError, protocol::mempool::Submit};
+use crate::{
+    Accepted, NodeHandle, SubmitError, node::handle::POINT_READ, protocol::mempool::Submit,
+};
 use fastrand::Rng;
 use ledger_crypto::HashValue;
 use ledger_limits::ClientKey;
@@ -353,7 +355,7 @@ impl Clients {
                 wallet,
                 version,
             };
-            let response = handle.read(query).await;
+            let response = handle.read(POINT_READ, query).await;
             oracle.check_read(start, wallet, version, response);
         });
     }

@@ -2,7 +2,9 @@
 //!
 //! The counters reveal a run that does not cover a case.
 
-use crate::{NodeError, RemovalReason, StorageUnavailable, SubmitError, TransactionStatus};
+use crate::{
+    NodeError, Overload, RemovalReason, StorageUnavailable, SubmitError, TransactionStatus,
+};
 use ledger_store::StoreError;
 use std::collections::BTreeMap;
 
@@ -71,9 +73,11 @@ pub(super) fn rejection_counter(error: &SubmitError) -> &'static str {
 /// Returns the counter of a request that ended with an error.
 pub(super) fn error_counter(error: &NodeError) -> &'static str {
     match error {
-        NodeError::Overloaded { actor: "mempool" } => "overloaded: mempool",
-        NodeError::Overloaded { actor: "committer" } => "overloaded: committer",
-        NodeError::Overloaded { .. } => "overloaded: storage",
+        NodeError::Overloaded(Overload { limit, .. }) => match *limit {
+            "actors.mempool.mailbox_capacity" => "overloaded: mempool",
+            "actors.committer.mailbox_capacity" => "overloaded: committer",
+            _ => "overloaded: storage",
+        },
         NodeError::NotApplied => "errors: not applied",
         NodeError::Stopping => "errors: stopping",
         NodeError::Store(StoreError::VersionOutOfRange { .. }) => "errors: pruned meanwhile",

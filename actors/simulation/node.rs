@@ -19,10 +19,11 @@ use crate::{
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
     signatures::{SignatureChecks, SignatureQueues},
     state::{head::HeadReader, storage_health::StorageHealth},
+    storage::readers::Readers,
 };
 use ledger_store::{Store, StoreError, StoreFiles, StoreReader};
 use ledger_test_support::Disk;
-use std::{cell::Cell, rc::Rc, sync::Arc};
+use std::{cell::Cell, iter, rc::Rc, sync::Arc};
 
 /// A running node.
 pub(super) struct NodeUnderTest {
@@ -109,7 +110,7 @@ impl StartUp<'_> {
         };
         let actors = builder.start_actors(pool, &tip);
         let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
-        let head = actors.head.clone();
+        let (head, reads) = (actors.head.clone(), actors.reads.clone());
         let inline_reader = builder.inline_reader(&actors, &reader);
         let applier = writer.applier();
         let workers = builder.workers(actors, (writer, reader.clone()), tip);
@@ -123,12 +124,20 @@ impl StartUp<'_> {
             worker: storage.applier,
             applier,
         }));
-        for worker in storage.readers {
+        let Readers {
+            point_reader,
+            readers,
+        } = storage.readers;
+        for worker in iter::once(point_reader).chain(readers) {
             scheduler.add(reader_process(worker, &head, &reader));
         }
         let (checks, signatures) = SignatureChecks::new(&config.signatures);
         // The simulation renders no responses, so the other end of this queue is dropped.
-        let (renderers, ..) = Renderers::new(Arc::clone(&mailboxes.meters.renderers));
+        let (costs, meter) = (
+            Arc::clone(&mailboxes.meters.costs),
+            Arc::clone(&mailboxes.meters.renderers),
+        );
+        let (renderers, ..) = Renderers::new(&config.work, costs, meter);
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
@@ -144,6 +153,7 @@ impl StartUp<'_> {
             queues: RequestQueues {
                 signatures: checks,
                 renderers,
+                reads,
             },
             wait_limit: wait_limit(&config.wait),
             health,

@@ -4,7 +4,7 @@
 use super::scheduler::InterruptionRates;
 use crate::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
-    SignaturesConfig, StorageConfig, WaitConfig,
+    SignaturesConfig, StorageConfig, WaitConfig, WorkConfig,
 };
 use fastrand::Rng;
 
@@ -57,6 +57,11 @@ impl Options {
                 readers: random.usize(1..4),
                 read_queue_capacity: random.usize(1..5),
                 scrub_hours: 0,
+            },
+            work: WorkConfig {
+                // Never reached, because estimates follow real time.
+                read_budget_ms: u64::MAX,
+                ..WorkConfig::default()
             },
             pruner: PrunerConfig {
                 enabled: random.u8(..4) > 0,

@@ -366,7 +366,7 @@ impl Oracle {
             }
             // A reader runs only when the newest block is applied.
             NodeError::NotApplied => false,
-            NodeError::Overloaded { .. } | NodeError::Stopping => true,
+            NodeError::Overloaded(_) | NodeError::Stopping => true,
         };
         if !is_permitted && !self.scheduler.is_halted() {
             self.report(properties::NO_FAILURE, Err(error.to_string()));

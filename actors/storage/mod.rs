@@ -9,7 +9,7 @@ pub(crate) mod scrubber;
 pub(crate) mod writer;
 
 use crate::{
-    Clock, NodeError, StorageConfig,
+    Clock, StorageConfig, WorkConfig,
     protocol::{
         broadcast::SetPaused,
         commit_queue::{CommitQueue, WriteJob, WriteJobs},
@@ -33,11 +33,12 @@ use crate::{
         storage_health::{StorageHealth, StorageHealthPublisher},
     },
 };
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Receiver;
 use health::HealthReporter;
 use inline_reader::{InlineReader, InlineStore};
+use ledger_limits::CostModel;
 use ledger_store::{Query, Snapshot, StoreError, StoreReader, StoreWriter};
-use readers::{ReadContext, ReadJob};
+use readers::{ReadContext, ReadQueues, ReadTurns, ReaderTurns, Readers};
 use std::sync::{Arc, OnceLock};
 use writer::{Writer, WriterPeers};
 
@@ -46,12 +47,12 @@ const PRUNE_STEPS_MAX: usize = 1;
 
 /// The storage actor, which owns the queues of the writer and of the readers.
 ///
-/// Dropping it revokes the store of the inline reader and disconnects the read queue. The readers
-/// end after they have run the queued jobs.
+/// Dropping it revokes the store of the inline reader and disconnects the read queues. The readers
+/// end after they have run the queued queries.
 pub(crate) struct Storage {
     commits: CommitQueue,
-    reads: Sender<ReadJob>,
-    read_meter: Arc<WorkMeter>,
+    reads: ReadQueues,
+    read_turns: ReadTurns,
     inline_store: InlineStore,
     health: StorageHealth,
     peers: Arc<OnceLock<StoragePeers>>,
@@ -63,9 +64,11 @@ pub(crate) struct StorageParts {
     write_jobs: WriteJobs,
     apply_requests: ApplyRequests,
     apply_jobs: Receiver<ApplyRequest>,
-    read_jobs: Receiver<ReadJob>,
-    /// Number of reader threads.
+    reads: ReadQueues,
+    reader_turns: ReaderTurns,
+    /// Number of reader threads, beside that of point reads.
     readers: usize,
+    work: WorkConfig,
     inline_store: InlineStore,
     publisher: StorageHealthPublisher,
     peers: Arc<OnceLock<StoragePeers>>,
@@ -75,7 +78,7 @@ pub(crate) struct StorageParts {
 pub(crate) struct StorageWorkers {
     pub(crate) writer: WorkerThread<WriteJob>,
     pub(crate) applier: WorkerThread<ApplyRequest>,
-    pub(crate) readers: Vec<WorkerThread<ReadJob>>,
+    pub(crate) readers: Readers,
 }
 
 impl StorageParts {
@@ -100,6 +103,11 @@ impl StorageParts {
             storage.recipient(),
             storage.recipient(),
         )
+    }
+
+    /// Returns the queues of queries.
+    pub(crate) fn read_queues(&self) -> ReadQueues {
+        self.reads.clone()
     }
 
     /// Returns the sending side of the writer thread's queue.
@@ -134,9 +142,9 @@ impl StorageParts {
         peers: WriterPeers,
         reporter: &FatalErrorReporter,
     ) -> StorageWorkers {
-        let readers = (0..self.readers)
-            .map(|_| readers::reader(context.clone(), self.read_jobs.clone()))
-            .collect();
+        let readers = self
+            .reads
+            .workers((self.readers, &self.work), &self.reader_turns, &context);
         let applier = applier::applier(
             writer.applier(),
             self.apply_jobs,
@@ -159,24 +167,28 @@ impl Storage {
     ///
     /// At most `blocks_in_flight_max` blocks may be queued for the writer. A job beyond the
     /// capacity of the writer's queue breaks an invariant, which is reported to `reporter`.
-    /// `read_meter` records the depth of the read queue and the rejected reads.
+    /// `costs` estimates queries, and `read_meters` record the point reads and the other queries.
     pub(crate) fn new(
-        config: &StorageConfig,
+        (config, work): (&StorageConfig, &WorkConfig),
         blocks_in_flight_max: usize,
         reporter: FatalErrorReporter,
-        read_meter: Arc<WorkMeter>,
+        costs: &Arc<CostModel>,
+        read_meters: (Arc<WorkMeter>, Arc<WorkMeter>),
     ) -> (Self, StorageParts) {
         let jobs_max = blocks_in_flight_max.saturating_add(PRUNE_STEPS_MAX);
         let (commits, write_jobs) = CommitQueue::new(jobs_max, reporter);
         let (apply_requests, apply_jobs) = ApplyRequests::new();
-        let (reads, read_jobs) = crossbeam_channel::bounded(config.read_queue_capacity);
+        let (reads, read_turns, reader_turns) =
+            ReadQueues::new(config.read_queue_capacity, work, costs, read_meters);
         let parts = StorageParts {
             commits: commits.clone(),
             write_jobs,
             apply_requests,
             apply_jobs,
-            read_jobs,
+            reads: reads.clone(),
+            reader_turns,
             readers: config.readers,
+            work: work.clone(),
             inline_store: InlineStore::default(),
             publisher: StorageHealthPublisher::default(),
             peers: Arc::default(),
@@ -184,7 +196,7 @@ impl Storage {
         let storage = Self {
             commits,
             reads,
-            read_meter,
+            read_turns,
             inline_store: parts.inline_store.clone(),
             health: parts.health(),
             peers: Arc::clone(&parts.peers),
@@ -217,6 +229,7 @@ type AnyRead = Read<fn(&Snapshot) -> Result<(), StoreError>>;
 
 impl Actor for Storage {
     const NAME: &'static str = STORAGE;
+    const CAPACITY: &'static str = "actors.storage.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[
         AnyRead::LABEL,
         PruneStep::LABEL,
@@ -258,27 +271,10 @@ impl Handler<DiskSpaceChanged> for Storage {
 }
 
 impl<Q: Query> Handler<Read<Q>> for Storage {
-    fn handle(&mut self, Read { query, reply }: Read<Q>) {
-        if reply.is_closed() {
-            return;
+    fn handle(&mut self, read: Read<Q>) {
+        if !read.reply.is_closed() {
+            self.reads.push(&self.read_turns, read);
         }
-        if self.reads.is_full() {
-            self.read_meter.count_refused();
-            // An error means that the receiver was dropped: the request was canceled.
-            let _ = reply.send(Err(NodeError::Overloaded { actor: STORAGE }));
-            return;
-        }
-        let job: ReadJob = Box::new(move |context| {
-            if !reply.is_closed() {
-                // An error means that the receiver was dropped: the request was canceled.
-                let _ = reply.send(context.read(query));
-            }
-        });
-        // The queue has capacity, because only this actor sends. An error means that the readers
-        // have ended. The reply is dropped then, which the caller takes for a node that is
-        // stopping.
-        let _ = self.reads.try_send(job);
-        self.read_meter.set_depth(self.reads.len());
     }
 }
 

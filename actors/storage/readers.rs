@@ -1,21 +1,39 @@
-//! The reader threads, which run queries on the store.
+//! The reader threads, which run queries on the store, and their queues.
+//!
+//! Point reads have a queue and a thread of their own, with capacity that no other query can take.
 
 use super::health::HealthReporter;
 use crate::{
-    NodeError,
+    NodeError, WorkConfig,
     protocol::{
         durable_reader::DurableReader,
-        storage::{Answer, STORAGE},
+        storage::{Answer, Read, STORAGE},
     },
-    runtime::worker::WorkerThread,
+    runtime::{
+        work_meter::WorkMeter,
+        work_queue::{QueueLimits, Turn, WorkQueue},
+        worker::WorkerThread,
+    },
     state::head::HeadReader,
 };
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, Sender};
+use ledger_limits::{CostModel, Estimate, WorkKind};
 use ledger_store::{Query, Snapshot, StoreError};
-use std::ops::ControlFlow;
+use std::sync::Arc;
 
-/// Name of the reader threads.
-const THREAD: &str = "store-reader";
+/// Name of the threads that run all queries but point reads.
+pub(crate) const THREAD: &str = "store-reader";
+
+/// Name of the thread that runs point reads.
+pub(crate) const POINT_THREAD: &str = "point-reader";
+
+/// Maximum estimated duration of a point read, in microseconds. A point read that demands more
+/// waits with the other queries.
+const POINT_READ_USECS_MAX: u64 = 100;
+
+/// Maximum estimated duration of the point reads that wait, in milliseconds: they wait at most as
+/// long, because one thread runs nothing else.
+const POINT_READS_MS: u64 = 100;
 
 /// Maximum number of attempts to open a snapshot at the Head.
 ///
@@ -23,9 +41,6 @@ const THREAD: &str = "store-reader";
 /// with a tiny window of readable versions, and if the reader thread is not scheduled for several
 /// blocks.
 const SNAPSHOT_ATTEMPTS_MAX: usize = 8;
-
-/// A query to run, with the reply to its caller.
-pub(crate) type ReadJob = Box<dyn FnOnce(&ReadContext) + Send>;
 
 /// The resources with which a reader thread runs queries.
 #[derive(Clone, Debug)]
@@ -79,11 +94,107 @@ impl ReadContext {
     }
 }
 
-/// Creates a reader thread. It ends when the sending side of `jobs` is dropped and all queued jobs
-/// have run.
-pub(super) fn reader(context: ReadContext, jobs: Receiver<ReadJob>) -> WorkerThread<ReadJob> {
-    WorkerThread::new(THREAD, jobs, move |job, _| {
-        job(&context);
-        ControlFlow::Continue(())
-    })
+/// The queues of queries. Clones share them, and keep no thread alive.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadQueues {
+    pub(crate) point_reads: WorkQueue<ReadContext>,
+    pub(crate) reads: WorkQueue<ReadContext>,
+}
+
+/// Sending sides of the turns of both queues, which keep the reader threads alive.
+#[derive(Debug)]
+pub(super) struct ReadTurns {
+    point_reads: Sender<Turn>,
+    reads: Sender<Turn>,
+}
+
+/// Receiving sides of the turns of both queues.
+#[derive(Debug)]
+pub(super) struct ReaderTurns {
+    point_reads: Receiver<Turn>,
+    reads: Receiver<Turn>,
+}
+
+impl ReadQueues {
+    /// Creates the queues, of at most `jobs_max` queries each, with the budget of `config`, and both
+    /// sides of their turns.
+    pub(super) fn new(
+        jobs_max: usize,
+        config: &WorkConfig,
+        costs: &Arc<CostModel>,
+        (point_meter, meter): (Arc<WorkMeter>, Arc<WorkMeter>),
+    ) -> (Self, ReadTurns, ReaderTurns) {
+        const JOBS: &str = "storage.read_queue_capacity";
+        let reads = QueueLimits {
+            name: "reads",
+            budget: "work.read_budget_ms",
+            budget_ms: config.read_budget_ms,
+            jobs: JOBS,
+            jobs_max,
+        };
+        let point_reads = QueueLimits {
+            name: "point_reads",
+            budget: "point_reads_ms",
+            budget_ms: POINT_READS_MS,
+            ..reads
+        };
+        let (point_reads, point_sender, point_receiver) =
+            WorkQueue::new(point_reads, Arc::clone(costs), point_meter);
+        let (reads, sender, receiver) = WorkQueue::new(reads, Arc::clone(costs), meter);
+        let senders = ReadTurns {
+            point_reads: point_sender,
+            reads: sender,
+        };
+        let receivers = ReaderTurns {
+            point_reads: point_receiver,
+            reads: receiver,
+        };
+        (Self { point_reads, reads }, senders, receivers)
+    }
+
+    /// Adds a query whose answer is sent to the caller.
+    pub(super) fn push<Q: Query>(&self, turns: &ReadTurns, Read { work, query, reply }: Read<Q>) {
+        let estimate = self.reads.estimate(work);
+        let (queue, turns) = match is_short(&estimate) {
+            true => (&self.point_reads, &turns.point_reads),
+            false => (&self.reads, &turns.reads),
+        };
+        let run = move |context: &ReadContext| context.read(query);
+        queue.push(turns, (work.client, estimate), reply, run);
+    }
+
+    /// Creates the threads: one for point reads, and `count` others.
+    pub(super) fn workers(
+        &self,
+        (count, config): (usize, &WorkConfig),
+        turns: &ReaderTurns,
+        context: &ReadContext,
+    ) -> Readers {
+        let point_turns = turns.point_reads.clone();
+        let point_reader = self
+            .point_reads
+            .worker(POINT_THREAD, 0, point_turns, context.clone());
+        let reader = |_| {
+            let turns = turns.reads.clone();
+            self.reads
+                .worker(THREAD, config.nice, turns, context.clone())
+        };
+        Readers {
+            point_reader,
+            readers: (0..count).map(reader).collect(),
+        }
+    }
+}
+
+/// Returns whether a query is one of the point reads, which have a thread of their own. The
+/// correction of the estimate does not count: on a slow machine point reads are still the shortest.
+fn is_short(estimate: &Estimate) -> bool {
+    estimate.kind == WorkKind::PointRead && estimate.uncorrected_usecs() <= POINT_READ_USECS_MAX
+}
+
+/// The reader threads. They end when the sending sides of their turns are dropped and all queued
+/// queries have run.
+pub(crate) struct Readers {
+    pub(crate) point_reader: WorkerThread<Turn>,
+    pub(crate) readers: Vec<WorkerThread<Turn>>,
 }

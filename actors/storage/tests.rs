@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     error::{FaultKind, StorageFault, StorageUnavailable},
     protocol::{committer::BlocksDurable, pruner::PruneDone},
-    runtime::mailbox::Recipient,
+    runtime::{mailbox::Recipient, work_meter::WorkMeter},
     state::{
         committed::IndexedBlock,
         flight_recorder::FlightRecorder,
@@ -30,10 +30,13 @@ use std::{io, sync::Mutex};
 fn writer_queue_has_capacity_for_exactly_the_jobs_that_can_be_outstanding() {
     const IN_FLIGHT_MAX: u64 = 2;
     let reporter = FatalErrorReporter::new();
-    let config = StorageConfig::default();
-    let readers = Arc::new(WorkMeter::new("readers", 1));
-    let (mut storage, _parts) =
-        Storage::new(&config, IN_FLIGHT_MAX as usize, reporter.clone(), readers);
+    let (mut storage, _parts) = Storage::new(
+        (&StorageConfig::default(), &WorkConfig::default()),
+        IN_FLIGHT_MAX as usize,
+        reporter.clone(),
+        &Arc::default(),
+        meters(),
+    );
     let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
     for height in 1..=IN_FLIGHT_MAX {
         storage.commits.commit(executed(height));
@@ -148,8 +151,7 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
     let mut next_block = || next_block(&chain, &snapshot, &mut tip);
 
     let reporter = FatalErrorReporter::new();
-    let readers = Arc::new(WorkMeter::new("readers", 1));
-    let (_storage, parts) = Storage::new(&StorageConfig::default(), 1, reporter.clone(), readers);
+    let (_storage, parts) = parts();
     let (commits, reader) = (parts.commits(), parts.durable_reader(store.clone()));
     let peers = WriterPeers {
         committer: Recipient::new(|_| ()),
@@ -199,12 +201,19 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
     assert!(reporter.get().is_none());
 }
 
+/// Returns the meters of both kinds of reader threads.
+fn meters() -> (Arc<WorkMeter>, Arc<WorkMeter>) {
+    let meter = |thread| Arc::new(WorkMeter::new(thread, 1));
+    (meter(readers::POINT_THREAD), meter(readers::THREAD))
+}
+
 fn parts() -> (Storage, StorageParts) {
     Storage::new(
-        &StorageConfig::default(),
+        (&StorageConfig::default(), &WorkConfig::default()),
         1,
         FatalErrorReporter::new(),
-        Arc::new(WorkMeter::new("readers", 1)),
+        &Arc::default(),
+        meters(),
     )
 }
 

@@ -11,13 +11,16 @@ use ledger_actors::{
     FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
     TransactionStatus,
 };
-use ledger_limits::ClientKey;
+use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault};
 use ledger_vm::Chain;
 use std::path::Path;
 use tempfile::TempDir;
 use wallet::{Wallet, funded, initialized};
+
+/// Work of the test, whose cost does not matter.
+const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));
 
 /// Size of the database cache, in bytes. It is too small for any page, so that reads reach the
 /// disk.
@@ -102,7 +105,13 @@ impl FailingDiskNode {
             TransactionStatus::Committed(committed) => committed.version,
             other => panic!("not committed: {other:?}"),
         };
-        assert!(self.handle().read(ByVersion(version)).await.unwrap().1);
+        assert!(
+            self.handle()
+                .read(WORK, ByVersion(version))
+                .await
+                .unwrap()
+                .1
+        );
         version
     }
 }
@@ -206,14 +215,20 @@ async fn failed_write_ends_only_writing() {
             };
         }
         for version in 0..=durable.version {
-            let (info, is_found) = handle.read(ByVersion(version)).await.unwrap();
+            let (info, is_found) = handle.read(WORK, ByVersion(version)).await.unwrap();
             assert_eq!(
                 (info, is_found),
                 (durable, true),
                 "{fault:?}: version {version}"
             );
         }
-        assert!(!handle.read(ByVersion(durable.version + 1)).await.unwrap().1);
+        assert!(
+            !handle
+                .read(WORK, ByVersion(durable.version + 1))
+                .await
+                .unwrap()
+                .1
+        );
         assert_eq!(fixture.committed_version(acknowledged).await, version);
         drop(handle);
 
@@ -325,7 +340,7 @@ async fn failed_reads_return_an_error() {
     let handle = fixture.handle();
     // A single failed read has no effect that a client can observe.
     fixture.disk.inject(Fault::Read { after: 0 });
-    assert!(handle.read(ByVersion(version)).await.unwrap().1);
+    assert!(handle.read(WORK, ByVersion(version)).await.unwrap().1);
     assert_eq!(
         (fixture.disk.failures(), handle.storage_unavailable()),
         (1, None)
@@ -335,7 +350,7 @@ async fn failed_reads_return_an_error() {
     let failures = fixture.disk.failures();
     // The first error comes from the disk. From then on the database rejects every read.
     for _ in 0..3 {
-        let error = handle.read(ByVersion(version)).await.unwrap_err();
+        let error = handle.read(WORK, ByVersion(version)).await.unwrap_err();
         let unavailable = error.storage_unavailable();
         assert!(
             matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))),
@@ -360,7 +375,13 @@ async fn failed_reads_return_an_error() {
     let repaired = Disk::new(disk.synced());
     let directory = tempfile::tempdir().unwrap();
     let (_, node) = start(&repaired, directory.path()).await;
-    assert!(node.handle().read(ByVersion(version)).await.unwrap().1);
+    assert!(
+        node.handle()
+            .read(WORK, ByVersion(version))
+            .await
+            .unwrap()
+            .1
+    );
     node.stop().await.unwrap();
 }
 

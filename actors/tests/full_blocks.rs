@@ -7,7 +7,7 @@ mod wallet;
 
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
-use ledger_limits::ClientKey;
+use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, CheckedTransaction, DiscardedTransaction, Parameters};
 use std::{
@@ -153,7 +153,7 @@ async fn commits_excess_transactions_in_later_blocks() {
         blocks.collect::<Result<Vec<_>, StoreError>>()
     };
     let blocks: Vec<BlockInfo> = handle
-        .read(blocks)
+        .read(Work::of_node(WorkKind::Page, Demand::rows(0)), blocks)
         .await
         .unwrap()
         .1

@@ -8,7 +8,7 @@ use ledger_actors::{
     Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
     TuneError,
 };
-use ledger_limits::ClientKey;
+use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_test_support::TransactionBuilder;
 use ledger_types::{
@@ -25,6 +25,9 @@ use std::{
     time::{Duration, Instant},
 };
 use wallet::{Wallet, development, funded};
+
+/// Work of the test, whose cost does not matter.
+const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));
 
 async fn start(directory: &Path, config: NodeConfig) -> Node {
     let (chain, store) = development(directory);
@@ -468,7 +471,12 @@ async fn prunes_versions_below_the_window() {
     let newest = handle.head().ledger_info().version;
     let oldest = async || {
         let ledger_info = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
-        handle.read(ledger_info).await.unwrap().1.oldest_version
+        handle
+            .read(WORK, ledger_info)
+            .await
+            .unwrap()
+            .1
+            .oldest_version
     };
     while oldest().await + 20 + 5 + 3 <= newest {
         tokio::task::yield_now().await;

@@ -1,51 +1,209 @@
-//! A test of the reader threads' queue through the handle of a whole node.
+//! Tests of the queues of queries through the handle of a whole node.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
 mod wallet;
 
-use ledger_actors::{Node, NodeConfig, NodeError};
+use futures::FutureExt as _;
+use ledger_actors::{Node, NodeConfig, NodeError, NodeHandle, Overload};
+use ledger_limits::{ClientKey, ClientKeys, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use std::sync::mpsc;
 use wallet::development;
 
-#[actix::test]
-async fn rejects_reads_beyond_the_queue_capacity() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut config = NodeConfig::default();
-    config.storage.readers = 1;
-    config.storage.read_queue_capacity = 1;
-    let (chain, store) = development(directory.path());
-    let node = Node::start(chain, store, None, config).await.unwrap();
-    let handle = node.handle();
-    let (started_sender, started) = mpsc::channel();
-    let (release_sender, released) = mpsc::channel::<()>();
-    let slow = actix::spawn({
-        let handle = handle.clone();
-        async move {
+/// A page, whose cost does not matter.
+const PAGE: Work = Work::of_node(WorkKind::Page, Demand::rows(1));
+
+/// A node with one reader thread beside that of point reads.
+struct Fixture {
+    node: Node,
+    _directory: tempfile::TempDir,
+}
+
+impl Fixture {
+    async fn start(change: impl FnOnce(&mut NodeConfig)) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut config = NodeConfig::default();
+        config.storage.readers = 1;
+        change(&mut config);
+        let (chain, store) = development(directory.path());
+        let node = Node::start(chain, store, None, config).await.unwrap();
+        Self {
+            node,
+            _directory: directory,
+        }
+    }
+
+    fn handle(&self) -> NodeHandle {
+        self.node.handle()
+    }
+
+    /// Occupies the reader thread until the returned value is dropped.
+    async fn occupy_reader(&self) -> mpsc::Sender<()> {
+        let (started_sender, started) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let handle = self.handle();
+        actix::spawn(async move {
             let query = move |_: &Snapshot| {
                 started_sender.send(()).unwrap();
-                // An error means that the test has dropped the sender, which also ends the query.
+                // An error means that the test has dropped the sender, which ends the query.
                 let _ = released.recv();
                 Ok::<_, StoreError>(())
             };
-            handle.read(query).await
+            handle.read(PAGE, query).await.unwrap();
+        });
+        while started.try_recv().is_err() {
+            tokio::task::yield_now().await;
         }
-    });
-    while started.try_recv().is_err() {
-        tokio::task::yield_now().await;
+        release
     }
-    let version = |snapshot: &Snapshot| Ok::<_, StoreError>(snapshot.ledger_info().version);
-    let queued = handle.read(version);
-    let rejected = handle.read(version);
-    let release = async { release_sender.send(()).unwrap() };
+
+    /// Begins a query of `client` that sends `name` when it runs, and waits until it is queued.
+    async fn queue(
+        &self,
+        client: ClientKey,
+        name: &'static str,
+        sent: &mpsc::Sender<&'static str>,
+    ) -> impl Future<Output = Result<(), NodeError>> + use<> {
+        let (handle, sent) = (self.handle(), sent.clone());
+        let waiting = self.waiting("reads");
+        let work = Work { client, ..PAGE };
+        let mut read = Box::pin(async move {
+            let query = move |_: &Snapshot| {
+                // An error means that the test has ended.
+                let _ = sent.send(name);
+                Ok::<_, StoreError>(())
+            };
+            handle.read(work, query).await.map(|_| ())
+        });
+        assert!((&mut read).now_or_never().is_none());
+        while self.waiting("reads") == waiting {
+            tokio::task::yield_now().await;
+        }
+        read
+    }
+
+    fn waiting(&self, budget: &str) -> usize {
+        let budgets = self.handle().budgets();
+        let found = budgets.iter().find(|status| status.name == budget);
+        found.unwrap().waiting
+    }
+}
+
+fn version(snapshot: &Snapshot) -> Result<u64, StoreError> {
+    Ok(snapshot.ledger_info().version)
+}
+
+#[actix::test]
+async fn rejects_queries_beyond_the_number_that_may_wait() {
+    let fixture = Fixture::start(|config| config.storage.read_queue_capacity = 1).await;
+    let handle = fixture.handle();
+    let reader = fixture.occupy_reader().await;
+    let queued = handle.read(PAGE, version);
+    let rejected = handle.read(PAGE, version);
+    let release = async { drop(reader) };
     let (queued, (rejected, ())) =
         futures::join!(queued, async { (rejected.await, release.await) });
-    assert!(matches!(
-        rejected,
-        Err(NodeError::Overloaded { actor: "storage" })
-    ));
+    let overload = Overload {
+        limit: "storage.read_queue_capacity",
+        value: 1,
+        retry_after_secs: 1,
+    };
+    assert!(
+        matches!(&rejected, Err(NodeError::Overloaded(error)) if *error == overload),
+        "{rejected:?}"
+    );
     assert_eq!(queued.unwrap().1, 0);
-    slow.await.unwrap().unwrap();
-    node.stop().await.unwrap();
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn rejects_queries_beyond_the_budget_and_accepts_more_after_a_change_of_it() {
+    let fixture = Fixture::start(|config| config.work.read_budget_ms = 1).await;
+    let handle = fixture.handle();
+    let reader = fixture.occupy_reader().await;
+    let large = Work {
+        demand: Demand::rows(1_000_000),
+        ..PAGE
+    };
+    let mut first = Box::pin(handle.read(large, version));
+    assert!((&mut first).now_or_never().is_none());
+    let rejected = handle.read(large, version).await;
+    assert!(
+        matches!(
+            &rejected,
+            Err(NodeError::Overloaded(Overload {
+                limit: "work.read_budget_ms",
+                value: 1,
+                ..
+            }))
+        ),
+        "{rejected:?}"
+    );
+    assert_eq!(
+        handle.set_budget("reads", 600_000).unwrap().capacity_ms,
+        600_000
+    );
+    let second = handle.read(large, version);
+    let release = async { drop(reader) };
+    let (first, second, ()) = futures::join!(first, second, release);
+    assert_eq!((first.unwrap().1, second.unwrap().1), (0, 0));
+    let error = handle.set_budget("none", 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no budget \"none\"; the budgets are point_reads, reads and renderings"
+    );
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn serves_the_first_query_of_a_client_before_the_second_of_another() {
+    let fixture = Fixture::start(|_| ()).await;
+    let reader = fixture.occupy_reader().await;
+    let keys = ClientKeys::default();
+    let mut classes = (1..).map(|number| keys.key_of([127, 0, 0, number].into()));
+    let one = classes.next().unwrap();
+    let other = classes.find(|class| *class != one).unwrap();
+    let (sent, order) = mpsc::channel();
+    let mut reads = Vec::new();
+    for (client, name) in [
+        (one, "first"),
+        (one, "second"),
+        (one, "third"),
+        (other, "other"),
+    ] {
+        reads.push(fixture.queue(client, name, &sent).await);
+    }
+    drop(reader);
+    for read in reads {
+        read.await.unwrap();
+    }
+    let order: Vec<_> = order.try_iter().collect();
+    assert_eq!(order, ["first", "other", "second", "third"]);
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn serves_point_reads_while_all_readers_are_busy() {
+    let fixture = Fixture::start(|_| ()).await;
+    let reader = fixture.occupy_reader().await;
+    let point_read = Work::of_node(WorkKind::PointRead, Demand::rows(1));
+    let (_, found) = fixture.handle().read(point_read, version).await.unwrap();
+    assert_eq!(found, 0);
+    drop(reader);
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn skips_queries_whose_client_has_disconnected() {
+    let fixture = Fixture::start(|_| ()).await;
+    let reader = fixture.occupy_reader().await;
+    let (sent, order) = mpsc::channel();
+    let canceled = fixture.queue(ClientKey::NODE, "canceled", &sent).await;
+    let waits = fixture.queue(ClientKey::NODE, "waits", &sent).await;
+    drop(canceled);
+    drop(reader);
+    waits.await.unwrap();
+    assert_eq!(order.try_iter().collect::<Vec<_>>(), ["waits"]);
+    fixture.node.stop().await.unwrap();
 }

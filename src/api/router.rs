@@ -303,10 +303,7 @@ impl Router {
                 }
             };
             if self.state.config.compression_enabled {
-                let (node, compressors) = (&self.state.node, &self.state.compressors);
-                let responses = &self.state.responses;
-                response =
-                    compression::compress(node, compressors, responses, client, response).await;
+                response = compression::compress(&self.state, client, response).await;
             }
             if is_head {
                 response = head::without_body(response);

@@ -4,6 +4,7 @@
 //! were measured once (`docs/decisions/cost-model.md`). A correction factor for each kind follows
 //! the measured durations, because machines differ and a kind also depends on caches and disk.
 
+use crate::ClientKey;
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
@@ -43,7 +44,7 @@ pub enum WorkKind {
 /// What a unit of work demands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
-    /// Number of rows that are read.
+    /// Number of rows that are read, or of tokens of a query that are parsed.
     pub rows: u64,
     /// Number of bytes that are read, parsed or written.
     pub bytes: u64,
@@ -51,6 +52,60 @@ pub struct Demand {
     pub gas: u64,
     /// Number of signatures that are checked, in units of one ed25519 signature.
     pub signatures: u64,
+}
+
+impl Demand {
+    /// Returns a demand of this many rows.
+    pub const fn rows(rows: usize) -> Self {
+        Self {
+            rows: rows as u64,
+            ..Self::NONE
+        }
+    }
+
+    /// Returns a demand of this many bytes.
+    pub const fn bytes(bytes: usize) -> Self {
+        Self {
+            bytes: bytes as u64,
+            ..Self::NONE
+        }
+    }
+
+    /// The demand of work of constant cost.
+    const NONE: Self = Self {
+        rows: 0,
+        bytes: 0,
+        gas: 0,
+        signatures: 0,
+    };
+}
+
+/// A unit of work that a client requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Class of the address of the client.
+    pub client: ClientKey,
+    /// Kind of the work.
+    pub kind: WorkKind,
+    /// What the work demands.
+    pub demand: Demand,
+}
+
+impl Work {
+    /// Returns work of the node itself.
+    pub const fn of_node(kind: WorkKind, demand: Demand) -> Self {
+        Self {
+            client: ClientKey::NODE,
+            kind,
+            demand,
+        }
+    }
+
+    /// Returns the estimated duration without the correction by measured durations, in
+    /// microseconds, at least 1. It depends on kind and demand only.
+    pub fn uncorrected_usecs(&self) -> u64 {
+        self.kind.model_usecs(self.demand)
+    }
 }
 
 /// Duration of each part of a demand, in nanoseconds.
@@ -94,12 +149,12 @@ impl WorkKind {
 
     const fn coefficients(self) -> Coefficients {
         let (fixed, row, kibibyte, gas, signature) = match self {
-            Self::PointRead => (5_000, 2_000, 1_000, 0, 0),
-            Self::Page => (10_000, 3_000, 1_000, 0, 0),
-            Self::Simulation => (30_000, 0, 1_000, 100, 0),
-            Self::View => (20_000, 0, 1_000, 100, 0),
-            Self::Render => (5_000, 0, 5_000, 0, 0),
-            Self::Parse => (2_000, 0, 5_000, 0, 0),
+            Self::PointRead => (5_000, 1_000, 300, 0, 0),
+            Self::Page => (10_000, 5_000, 300, 0, 0),
+            Self::Simulation => (25_000, 0, 53_000, 0, 0),
+            Self::View => (30_000, 0, 7_000, 0, 0),
+            Self::Render => (5_000, 0, 3_500, 0, 0),
+            Self::Parse => (2_000, 2_000, 7_000, 0, 0),
             Self::Signature => (2_000, 0, 1_000, 0, 30_000),
             // A transfer takes 10 us for 28 units beyond the intrinsic gas, 1,500 transfers in one
             // transaction 4.4 ms for 10,459.
@@ -149,6 +204,12 @@ impl Estimate {
             usecs: self.usecs.saturating_add(other.usecs),
             model_usecs: self.model_usecs.saturating_add(other.model_usecs),
         }
+    }
+
+    /// Returns the estimated duration before its correction by measured durations, in microseconds,
+    /// at least 1. It depends on the demand only.
+    pub fn uncorrected_usecs(&self) -> u64 {
+        self.model_usecs
     }
 }
 

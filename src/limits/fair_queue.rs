@@ -63,10 +63,19 @@ pub struct Charge {
 pub struct QueueFull<J> {
     /// The rejected job.
     pub job: J,
-    /// Capacity of the queue, in estimated microseconds.
-    pub capacity_usecs: u64,
+    /// The limit that was reached.
+    pub reached: ReachedLimit,
     /// Time after which the waiting jobs are done at the measured rate, in seconds, from 1 to 60.
     pub retry_after_secs: u64,
+}
+
+/// The limit for which a queue rejected a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReachedLimit {
+    /// The estimated duration of the waiting jobs, with the capacity, in the unit of the costs.
+    Cost(u64),
+    /// The number of waiting jobs, with its maximum.
+    Jobs(usize),
 }
 
 #[derive(Debug)]
@@ -183,40 +192,42 @@ impl<J: Cancel> FairQueue<J> {
         let (capacity_usecs, jobs_max) = (self.capacity_usecs(), self.0.jobs_max);
         let cost_usecs = cost_usecs.max(1);
         let mut state = self.state();
-        let mut admits = state.admits(client, cost_usecs, capacity_usecs, jobs_max);
-        if !admits && state.is_search_due() {
+        let mut reached = state.reached_limit(client, cost_usecs, capacity_usecs, jobs_max);
+        if reached.is_some() && state.is_search_due() {
             state.drop_canceled();
-            admits = state.admits(client, cost_usecs, capacity_usecs, jobs_max);
+            reached = state.reached_limit(client, cost_usecs, capacity_usecs, jobs_max);
         }
-        if admits {
+        let Some(reached) = reached else {
             state.push(client, cost_usecs, job);
             return Ok(());
-        }
+        };
         Err(QueueFull {
             job,
-            capacity_usecs,
+            reached,
             retry_after_secs: state.retry_after_secs(),
         })
     }
 }
 
 impl<J> State<J> {
-    fn admits(
+    /// Returns the limit that a further job of `client` would exceed, or `None` if it may wait.
+    fn reached_limit(
         &self,
         client: ClientKey,
         cost_usecs: u64,
         capacity_usecs: u64,
         jobs_max: usize,
-    ) -> bool {
+    ) -> Option<ReachedLimit> {
         let free_usecs = capacity_usecs.saturating_sub(self.waiting_usecs);
         let free_jobs = jobs_max.saturating_sub(self.waiting_jobs);
-        if free_usecs == 0 || free_jobs == 0 {
-            return false;
-        }
         let client = &self.clients[client.index()];
-        client.jobs.is_empty()
-            || (client.waiting_usecs.saturating_add(cost_usecs) <= free_usecs
-                && client.jobs.len() < free_jobs)
+        let is_first = client.jobs.is_empty();
+        let has_budget = is_first || client.waiting_usecs.saturating_add(cost_usecs) <= free_usecs;
+        if free_usecs == 0 || !has_budget {
+            return Some(ReachedLimit::Cost(capacity_usecs));
+        }
+        let has_place = is_first || client.jobs.len() < free_jobs;
+        (free_jobs == 0 || !has_place).then_some(ReachedLimit::Jobs(jobs_max))
     }
 
     fn push(&mut self, key: ClientKey, cost_usecs: u64, job: J) {

@@ -53,9 +53,9 @@ mod permit;
 mod proxies;
 
 pub use client::{ClientKey, ClientKeys};
-pub use cost::{CostModel, CostStatus, Demand, Estimate, WorkKind};
+pub use cost::{CostModel, CostStatus, Demand, Estimate, Work, WorkKind};
 pub use fair_limit::{FairLimit, FairPermit};
-pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull};
+pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull, ReachedLimit};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};

@@ -194,3 +194,43 @@ async fn lists_every_actor_and_rejects_invalid_changes() {
         404
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lists_and_changes_budgets_and_rejects_invalid_changes() {
+    let node = TestNode::start(&["work.read_budget_ms=250"]);
+    let url = format!("{}/budgets", node.admin);
+    let capacities = async || {
+        let response = node.http.get(&url).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        let budgets = response.json.as_array().unwrap().clone();
+        let row = |budget: &Value| {
+            let name = budget["name"].as_str().unwrap().to_owned();
+            (name, budget["capacity_ms"].as_u64().unwrap())
+        };
+        budgets.iter().map(row).collect::<Vec<_>>()
+    };
+    let with_reads = |reads| {
+        [
+            ("point_reads", 100),
+            ("reads", reads),
+            ("renderings", 1_000),
+        ]
+        .map(|(name, capacity_ms)| (name.to_owned(), capacity_ms))
+    };
+    assert_eq!(capacities().await, with_reads(250));
+    for (path, body, status) in [
+        ("/reads", json!({ "capacity_ms": 500 }), 200),
+        ("/reads", json!({ "capacity_ms": 0 }), 400),
+        ("/reads", json!({ "capacity_ms": 600_001 }), 400),
+        ("/reads", json!({ "capacity": 1 }), 400),
+        ("/none", json!({ "capacity_ms": 500 }), 404),
+    ] {
+        let url = format!("{url}{path}");
+        let response = node.http.send_json(Method::PATCH, &url, &body).await;
+        assert_eq!(response.status, status, "{path} {body}: {}", response.text);
+    }
+    assert_eq!(capacities().await, with_reads(500));
+    let metrics = node.http.get(&format!("{}/metrics", node.admin)).await;
+    let line = "ledger_budget_capacity_seconds{budget=\"reads\"} 0.5";
+    assert!(metrics.text.contains(line), "{}", metrics.text);
+}

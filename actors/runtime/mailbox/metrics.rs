@@ -154,6 +154,10 @@ impl MailboxMetrics {
     }
 
     /// Changes the maximum number of requests that wait.
+    pub(super) fn capacity(&self) -> usize {
+        self.waiting.max()
+    }
+
     pub(super) fn set_capacity(&self, capacity: usize) {
         self.waiting.set_max(capacity);
     }

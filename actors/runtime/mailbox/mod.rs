@@ -22,7 +22,7 @@ use super::{
     fatal::FatalErrorReporter,
     progress::Watch,
 };
-use crate::NodeError;
+use crate::{NodeError, Overload};
 use actix::{Addr, ArbiterHandle};
 use hosted::Hosted;
 use metrics::{MailboxMetrics, RequestPermit};
@@ -145,8 +145,8 @@ impl<A: Actor> Mailbox<A> {
         if !self.is_open() {
             return Err(NodeError::Stopping);
         }
-        let overloaded = NodeError::Overloaded { actor: A::NAME };
-        let permit = self.metrics.try_acquire().ok_or(overloaded)?;
+        let overload = || Overload::of_fast_queue(A::CAPACITY, self.metrics.capacity());
+        let permit = self.metrics.try_acquire().ok_or_else(overload)?;
         self.post(message, Some(permit));
         Ok(())
     }

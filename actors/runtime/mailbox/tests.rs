@@ -17,6 +17,7 @@ struct Slow {
 
 impl Actor for Slow {
     const NAME: &'static str = "slow";
+    const CAPACITY: &'static str = "actors.slow.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[Work::LABEL];
 }
 
@@ -99,7 +100,15 @@ impl Fixture {
 async fn rejects_requests_beyond_the_capacity() {
     let fixture = Fixture::start_busy(4);
     assert_eq!(fixture.send_requests(2_000), 4);
-    let is_overloaded = |outcome| matches!(outcome, Err(NodeError::Overloaded { actor: "slow" }));
+    let is_overloaded = |outcome| {
+        matches!(
+            outcome,
+            Err(NodeError::Overloaded(Overload {
+                limit: "actors.slow.mailbox_capacity",
+                ..
+            }))
+        )
+    };
     assert!(is_overloaded(fixture.mailbox.try_request(Work(0))));
     let clone = fixture.mailbox.clone();
     assert!(

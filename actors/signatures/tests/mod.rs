@@ -175,7 +175,10 @@ fn is_invalid_signature(verdict: &Verdict) -> bool {
 fn is_overloaded(verdict: &Verdict) -> bool {
     matches!(
         verdict,
-        Err(SubmitError::Node(NodeError::Overloaded { actor: NAME }))
+        Err(SubmitError::Node(NodeError::Overloaded(Overload {
+            limit: LIMIT,
+            ..
+        })))
     )
 }
 

@@ -6,17 +6,29 @@ use crate::{
         extract::format::response_format,
     },
     error::{ApiError, ErrorKind},
-    limits::connection,
+    limits::{connection, large_responses::rendering_demand},
     model::format::Format,
 };
 use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, SubmitError};
-use ledger_limits::{ClientKey, MemoryLease};
+use ledger_limits::{ClientKey, Demand, MemoryLease, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, LedgerInfo};
-use ledger_vm::Chain;
+use ledger_vm::{Chain, Interrupt};
 use serde::Serialize;
-use std::{rc::Rc, sync::Arc};
+use std::{
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Maximum estimated duration of work that an HTTP worker does between two polls of its event loop,
+/// in microseconds. The health check and point reads of all its connections wait as long, for each
+/// request that has arrived before them. The transfer to another thread takes about a tenth.
+const INLINE_USECS_MAX: u64 = 100;
+
+/// Demand of a query that looks up a few rows.
+const FEW_ROWS: Demand = Demand::rows(4);
 
 /// The context of a request.
 ///
@@ -74,6 +86,15 @@ impl RequestContext {
         self.format
     }
 
+    /// Returns work for the client of the request.
+    pub fn work(&self, kind: WorkKind, demand: Demand) -> Work {
+        Work {
+            client: self.client(),
+            kind,
+            demand,
+        }
+    }
+
     /// Returns the ledger info of the newest durable version.
     pub fn newest(&self) -> LedgerInfo {
         *self.node().head().ledger_info()
@@ -99,21 +120,29 @@ impl RequestContext {
         connection::remember_outcome(&self.request, outcome);
     }
 
-    /// Runs a query on a snapshot, on a reader thread. Returns its result with the ledger info of
-    /// the snapshot.
+    /// Runs a query on a snapshot, on a reader thread. `kind` and `demand` are those of the query,
+    /// which waits in turns with the queries of other clients.
+    ///
+    /// Returns the result of the query with the ledger info of the snapshot.
     ///
     /// # Errors
     ///
     /// Returns the errors of the query and of [`NodeHandle::read`]. An [`ErrorKind`] of the query
     /// has the ledger info of the snapshot.
-    pub async fn read<T, Q>(&self, query: Q) -> Result<(LedgerInfo, T), ApiError>
+    pub async fn read<T, Q>(
+        &self,
+        kind: WorkKind,
+        demand: Demand,
+        query: Q,
+    ) -> Result<(LedgerInfo, T), ApiError>
     where
         T: Send + 'static,
         Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
     {
         // The query continues if the client disconnects, and owns values parsed from the body.
         let body_lease = Arc::clone(&self.body_lease);
-        let answer = self.node().read(move |snapshot: &Snapshot| {
+        let work = self.work(kind, demand);
+        let answer = self.node().read(work, move |snapshot: &Snapshot| {
             let _body_lease = body_lease;
             QueryError::split(query(snapshot))
         });
@@ -133,7 +162,72 @@ impl RequestContext {
         Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
     {
         let query = move |snapshot: &Snapshot| QueryError::split(query(snapshot));
-        at_snapshot(self.node().read_few(query).await?)
+        let work = self.work(WorkKind::PointRead, FEW_ROWS);
+        at_snapshot(self.node().read_few(work, query).await?)
+    }
+
+    /// Runs a call of functions outside of blocks on a snapshot, as [`Self::read`] does. The
+    /// [`Interrupt`] ends the call after `work.call_time_max_ms`, or when the client disconnects.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::read`].
+    pub async fn call<T, Q>(
+        &self,
+        kind: WorkKind,
+        demand: Demand,
+        call: Q,
+    ) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot, Interrupt) -> Result<T, QueryError> + Send + 'static,
+    {
+        let time_max = Duration::from_millis(self.node().config().work.call_time_max_ms);
+        // Dropped with this future, if the client disconnects.
+        let waits = Arc::new(());
+        let waiting = Arc::downgrade(&waits);
+        let query = move |snapshot: &Snapshot| {
+            let end = Instant::now() + time_max;
+            let is_due = move || waiting.strong_count() == 0 || Instant::now() >= end;
+            call(snapshot, Interrupt::new(is_due))
+        };
+        let answer = self.read(kind, demand, query).await;
+        drop(waits);
+        answer
+    }
+
+    /// Runs work on this thread if it takes at most about [`INLINE_USECS_MAX`], and otherwise on a
+    /// renderer thread, where the clients take turns.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::Overloaded`] if too much work waits for the renderer threads, and
+    /// [`ErrorKind::Stopping`] if the node is stopping.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        kind: WorkKind,
+        demand: Demand,
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ErrorKind> {
+        let work = self.work(kind, demand);
+        if work.uncorrected_usecs() <= INLINE_USECS_MAX {
+            return Ok(run());
+        }
+        Ok(self.node().render(work, run).await?)
+    }
+
+    /// Renders content of `size_bytes`, as [`Self::run`] does.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of `make` and of [`Self::run`].
+    pub async fn render<T: Send + 'static>(
+        &self,
+        size_bytes: usize,
+        make: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let demand = rendering_demand(self.format, size_bytes);
+        self.run(WorkKind::Render, demand, make).await?
     }
 
     /// Returns the cached response, or `None` if there is none or it is pruned.

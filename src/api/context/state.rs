@@ -4,7 +4,7 @@ use super::ResponseCache;
 use crate::{
     config::ApiConfig,
     error::LedgerHeaders,
-    limits::{Compressors, InFlightLimits, RouteMeters, Switches, large_responses::LargeResponses},
+    limits::{Compressors, InFlightLimits, RouteMeters, Switches},
     model::MediaTypes,
     openapi::RenderedDocument,
 };
@@ -33,7 +33,6 @@ pub struct ApiState {
     pub(crate) media_types: Arc<MediaTypes>,
     pub(crate) document: Arc<RenderedDocument>,
     pub(crate) in_flight: Arc<InFlightLimits>,
-    pub(crate) large_responses: LargeResponses,
     pub(crate) compressors: Compressors,
 }
 
@@ -57,7 +56,6 @@ impl ApiState {
             document: Arc::new(document),
             in_flight: Arc::new(InFlightLimits::new(&config)),
             client_keys: ClientKeys::default(),
-            large_responses: LargeResponses::default(),
             compressors: Compressors::default(),
             config: Arc::new(config),
             node,

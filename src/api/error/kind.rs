@@ -9,7 +9,7 @@
 
 use super::{ErrorCode, Switch};
 use actix_web::http::StatusCode;
-use ledger_actors::{Filtered, RemovalReason, StorageUnavailable};
+use ledger_actors::{Filtered, Overload, RemovalReason, StorageUnavailable};
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 
@@ -172,9 +172,9 @@ pub enum ErrorKind {
     /// The mempool is full.
     #[error("{0}")]
     PoolFull(String),
-    /// The mailbox or a queue of the named actor is full.
-    #[error("the node is overloaded: the {0} queue is full")]
-    Overloaded(&'static str),
+    /// The mailbox of an actor or the queue of other threads is full.
+    #[error(transparent)]
+    Overloaded(#[from] Overload),
     /// The newest block was not applied to the database in time for a read.
     #[error("the disk of the node is too slow to read the newest block; retry later")]
     NotApplied,
@@ -190,9 +190,6 @@ pub enum ErrorKind {
     /// `api.max_streams_per_connection`.
     #[error("{0} requests of this connection are in flight, which is the limit")]
     TooManyOnConnection(usize),
-    /// The number of large responses that are rendered has reached its limit.
-    #[error("the node is overloaded: {0} large responses are being built, which is the limit")]
-    TooManyLargeAnswers(usize),
     /// The memory of request bodies has reached `api.bodies_bytes_max`.
     #[error("the node is overloaded: request bodies take {limit_bytes} bytes, which is the limit")]
     BodiesFull {
@@ -305,7 +302,6 @@ impl ErrorKind {
             | Self::TooManyInFlight(_)
             | Self::TooManyOfAddress(_)
             | Self::TooManyOnConnection(_)
-            | Self::TooManyLargeAnswers(_)
             | Self::BodiesFull { .. }
             | Self::AnswersFull { .. }
             | Self::Unwritable(_)

@@ -6,7 +6,7 @@ use ledger_actors::{NodeError, SubmitError};
 impl From<NodeError> for ErrorKind {
     fn from(error: NodeError) -> Self {
         match error {
-            NodeError::Overloaded { actor } => Self::Overloaded(actor),
+            NodeError::Overloaded(overload) => Self::Overloaded(overload),
             NodeError::NotApplied => Self::NotApplied,
             NodeError::Stopping => Self::Stopping,
             NodeError::StorageUnavailable(cause) => Self::Unwritable(cause),

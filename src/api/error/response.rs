@@ -11,8 +11,8 @@ use ledger_types::LedgerInfo;
 
 /// `Retry-After` of a 503 or 507, in seconds.
 ///
-/// A full mailbox or queue drains in milliseconds, and each block frees capacity of a full mempool.
-/// One second is the minimum of the header.
+/// Permits and memory are released in milliseconds, and each block frees capacity of a full mempool.
+/// One second is the minimum of the header. A full queue states its own time.
 const RETRY_AFTER_SECS: u64 = 1;
 
 /// `Retry-After` while the store cannot be written, in seconds. This lasts until an operator frees
@@ -64,6 +64,7 @@ impl ErrorKind {
     /// Returns the value of `Retry-After`, in seconds.
     fn retry_after_secs(&self) -> u64 {
         match self {
+            Self::Overloaded(overload) => overload.retry_after_secs,
             Self::Unwritable(_) => UNWRITABLE_RETRY_AFTER_SECS,
             _ => RETRY_AFTER_SECS,
         }

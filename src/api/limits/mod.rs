@@ -11,7 +11,7 @@ mod route_meters;
 mod switches;
 
 pub(crate) use client_address::client_address;
-pub(crate) use compressors::{CompressorPermit, Compressors};
+pub(crate) use compressors::Compressors;
 pub use connection::Connection;
 pub(crate) use in_flight::{InFlightLimits, RequestPermits, ThreadLimits};
 pub(crate) use route_meters::RouteMeterId;

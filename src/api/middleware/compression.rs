@@ -19,11 +19,10 @@
 use super::vary;
 use crate::{
     context::{
-        BodyWriter, SharedBody,
+        ApiState, BodyWriter, SharedBody,
         body::{LeasedPieces, PiecesBody, ResponseLease, pieces_of},
     },
     error::ErrorKind,
-    limits::{CompressorPermit, Compressors},
 };
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
@@ -36,8 +35,7 @@ use actix_web::{
     },
 };
 use bytes::Bytes;
-use ledger_actors::NodeHandle;
-use ledger_limits::{ClientKey, MemoryBudget};
+use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -159,12 +157,10 @@ impl Coding {
 
 /// Compresses a response to `client` if it is eligible and the client accepts a coding.
 ///
-/// A renderer thread of `node` compresses large bodies. The memory of the compressed body is leased
-/// from `responses`.
+/// A renderer thread of the node compresses large bodies, in turns by client. The memory of the
+/// compressed body is leased from `api.answers_bytes_max`.
 pub(crate) async fn compress(
-    node: &NodeHandle,
-    compressors: &Compressors,
-    responses: &MemoryBudget,
+    state: &ApiState,
     client: ClientKey,
     mut response: ServiceResponse,
 ) -> ServiceResponse {
@@ -192,9 +188,7 @@ pub(crate) async fn compress(
             }
         },
     };
-    let writer = BodyWriter::new(responses);
-    let permit = compressors.try_acquire(client);
-    let body = match try_compress(node, permit, coding, &body, writer).await {
+    let body = match try_compress(state, client, coding, &body).await {
         Some(smaller) => {
             let name = HeaderValue::from_static(coding.name());
             response
@@ -235,21 +229,27 @@ fn is_eligible(response: &ServiceResponse) -> bool {
 /// Returns the compressed body. Returns `None` if it is no smaller, without a permit, or if the
 /// budget of responses has no capacity for it.
 async fn try_compress(
-    node: &NodeHandle,
-    permit: Option<CompressorPermit>,
+    state: &ApiState,
+    client: ClientKey,
     coding: Coding,
     body: &Arc<[Bytes]>,
-    writer: BodyWriter,
 ) -> Option<LeasedPieces> {
-    let permit = permit?;
+    let permit = state.compressors.try_acquire(client)?;
+    let writer = BodyWriter::new(&state.responses);
     let body = Arc::clone(body);
-    let is_large = size_bytes(&body) > INLINE_BYTES_MAX;
+    let body_bytes = size_bytes(&body);
+    let is_large = body_bytes > INLINE_BYTES_MAX;
     let compress = move || {
         let _permit = permit;
         encode_if_smaller(coding, &body, writer)
     };
     if is_large {
-        node.render(compress).await.ok()?
+        let work = Work {
+            client,
+            kind: WorkKind::Render,
+            demand: Demand::bytes(body_bytes),
+        };
+        state.node.render(work, compress).await.ok()?
     } else {
         compress()
     }
@@ -279,6 +279,7 @@ mod tests {
     use super::*;
     use crate::model::format::CONTENT_CODINGS;
     use actix_web::test::TestRequest;
+    use ledger_limits::MemoryBudget;
     use std::io::Read as _;
 
     fn negotiated(accepted: &str) -> Option<Coding> {

@@ -6,7 +6,6 @@ use crate::{
         extract::{AtVersion, Parameter, Path},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses,
     model::{
         format::Format,
         json::{JsonString, ResourceJson},
@@ -172,9 +171,8 @@ pub(super) async fn resource(
         return Ok(body.respond_with(ledger_info, Format::Bcs, vec![bytes]));
     }
     let size_bytes = bytes.len();
-    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
-    large_responses::render(cx.node(), size_bytes, permit, move || {
+    cx.render(size_bytes, move || {
         body.json(ledger_info, &ResourceJson::new(&chain, tag, bytes))
     })
     .await

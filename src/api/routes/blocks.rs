@@ -6,6 +6,7 @@ use crate::{
         extract::{AtVersion, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
+    limits::large_responses::PART_DEMAND,
     model::{DecimalText, bcs::encode_block, format::Format, json::BlockJson},
     openapi::{
         StatusCode,
@@ -16,6 +17,7 @@ use crate::{
     },
     routes::transactions::page::TransactionPage,
 };
+use ledger_limits::WorkKind;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, LedgerInfo};
 use serde_json::{Value, json};
@@ -233,7 +235,7 @@ where
     F: FnOnce(&Snapshot) -> Result<BlockInfo, QueryError> + Send + 'static,
 {
     let (ledger_info, (block, first)) = cx
-        .read(move |snapshot| {
+        .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
             let block = find(snapshot)?;
             let versions = block.first_version..=block.last_version;
             let first = page.begin(snapshot, versions.take(TRANSACTIONS_MAX).collect())?;

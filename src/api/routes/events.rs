@@ -9,8 +9,7 @@ use crate::{
     },
     error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::{
-        self, INLINE_CONTENT_BYTES_MAX, LargeResponsePermit, LargeResponses, PART_BYTES_MAX,
-        values_bytes,
+        INLINE_CONTENT_BYTES_MAX, PART_BYTES_MAX, PART_DEMAND, values_bytes,
     },
     model::{
         DecimalText,
@@ -26,6 +25,7 @@ use crate::{
         schemas::schema,
     },
 };
+use ledger_limits::WorkKind;
 use ledger_store::{
     Snapshot, StoreError, StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRows,
 };
@@ -241,17 +241,19 @@ async fn respond(
 ) -> Result<LedgerResponse, ApiError> {
     let mut next = first;
     loop {
-        let permit = next.list.permit.clone();
         let (stream, rest) = (next.stream, next.rest);
-        let list = large_responses::render(cx.node(), next.read_bytes, permit, move || {
-            next.render().map_err(|error| error.at(ledger_info))
-        })
-        .await?;
+        let list = cx
+            .render(next.read_bytes, move || {
+                next.render().map_err(|error| error.at(ledger_info))
+            })
+            .await?;
         let Some(rest) = rest else {
             return list.body.respond(ledger_info);
         };
         (_, next) = cx
-            .read(move |snapshot| list.read_part(snapshot, stream, &rest))
+            .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
+                list.read_part(snapshot, stream, &rest)
+            })
             .await?;
     }
 }
@@ -259,11 +261,8 @@ async fn respond(
 /// A page of events that is being made.
 struct EventList {
     chain: Chain,
-    large_responses: LargeResponses,
     /// Size of the events of all parts, in bytes.
     read_bytes: usize,
-    /// Present if the events are large.
-    permit: Option<LargeResponsePermit>,
     body: PageBody,
 }
 
@@ -289,9 +288,7 @@ impl EventList {
     fn new(cx: &RequestContext, page: &EventPage) -> Self {
         Self {
             chain: cx.chain().clone(),
-            large_responses: cx.state.large_responses.clone(),
             read_bytes: 0,
-            permit: None,
             body: cx.page_body(PartOrder::of_start(page.start)),
         }
     }
@@ -335,9 +332,6 @@ impl EventList {
         let read_bytes = events.size_bytes();
         self.body.writer.lease_values(events.values_bytes())?;
         self.read_bytes += read_bytes;
-        if self.permit.is_none() {
-            self.permit = self.large_responses.acquire_for(self.read_bytes)?;
-        }
         let rest = events.next().map(|from| StreamPage {
             from,
             limit: page.limit - events.count(),

@@ -23,6 +23,7 @@ use crate::{
     },
 };
 use bytes::Bytes;
+use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, Identifier, ModuleId, StateKey, StateKeyParts};
 use ledger_vm::Chain;
@@ -84,7 +85,7 @@ pub(super) async fn module(
     let id = ModuleId { address, name };
     let chain = cx.chain().clone();
     let (ledger_info, (version, framework_version)) = cx
-        .read(move |snapshot| {
+        .read(WorkKind::PointRead, Demand::rows(1), move |snapshot| {
             let version = version.resolve(snapshot)?;
             Ok((version, framework_version(&chain, snapshot, version)?))
         })
@@ -141,7 +142,7 @@ pub(super) async fn modules(
 ) -> Result<LedgerResponse, ApiError> {
     let chain = cx.chain().clone();
     let (ledger_info, framework_version) = cx
-        .read(move |snapshot| {
+        .read(WorkKind::PointRead, Demand::rows(1), move |snapshot| {
             let version = version.resolve(snapshot)?;
             Ok(framework_version(&chain, snapshot, version)?)
         })

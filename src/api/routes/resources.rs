@@ -10,9 +10,7 @@ use crate::{
         extract::{AtVersion, PageLimit, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses::{
-        self, LargeResponsePermit, LargeResponses, PART_BYTES_MAX, VALUE_BYTES_MAX, values_bytes,
-    },
+    limits::large_responses::{PART_BYTES_MAX, PART_DEMAND, VALUE_BYTES_MAX, values_bytes},
     model::{
         Resource,
         format::Format,
@@ -26,6 +24,7 @@ use crate::{
         schemas::schema,
     },
 };
+use ledger_limits::WorkKind;
 use ledger_store::{Snapshot, StateKeyCursor};
 use ledger_types::{AccountAddress, LedgerInfo, StructTag};
 use ledger_vm::Chain;
@@ -62,18 +61,18 @@ pub(super) async fn resources(
 ) -> Result<LedgerResponse, ApiError> {
     let page = ResourcePage {
         chain: cx.chain().clone(),
-        large_responses: cx.state.large_responses.clone(),
         address,
         start,
         limit,
         slots_read: 0,
         read_bytes: 0,
-        permit: None,
         in_bcs: Vec::new(),
         body: cx.page_body(PartOrder::Ascending),
     };
     let (ledger_info, first) = cx
-        .read(move |snapshot| page.read_part(snapshot, version))
+        .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
+            page.read_part(snapshot, version)
+        })
         .await?;
     respond(&cx, ledger_info, first).await
 }
@@ -86,16 +85,16 @@ async fn respond(
 ) -> Result<LedgerResponse, ApiError> {
     let mut next = first;
     loop {
-        let (version, permit) = (next.version, next.page.permit.clone());
-        let rendered = large_responses::render(cx.node(), next.read_bytes, permit, move || {
-            next.render(ledger_info)
-        });
+        let version = next.version;
+        let rendered = cx.render(next.read_bytes, move || next.render(ledger_info));
         let page = match rendered.await? {
             Rendered::Page(response) => return Ok(response),
             Rendered::Rest(page) => page,
         };
         (_, next) = cx
-            .read(move |snapshot| page.read_part(snapshot, version.into()))
+            .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
+                page.read_part(snapshot, version.into())
+            })
             .await?;
     }
 }
@@ -133,7 +132,6 @@ pub(super) fn describe_resources() -> Operation {
 /// A page of resources that is being made.
 struct ResourcePage {
     chain: Chain,
-    large_responses: LargeResponses,
     address: AccountAddress,
     /// The first resource that is not read yet, or `None` for the first one of the account.
     start: Option<Cursor>,
@@ -143,8 +141,6 @@ struct ResourcePage {
     slots_read: usize,
     /// Size of the resources of all parts, in bytes.
     read_bytes: usize,
-    /// Present if the resources are large.
-    permit: Option<LargeResponsePermit>,
     /// The resources of all parts for a response in BCS, which is a map and thus sorted.
     in_bcs: Vec<Resource>,
     body: PageBody,
@@ -211,9 +207,6 @@ impl ResourcePage {
                 self.read_bytes += size_bytes;
                 self.limit -= 1;
                 resources.push((tag, value));
-                if self.permit.is_none() {
-                    self.permit = self.large_responses.acquire_for(self.read_bytes)?;
-                }
                 self.body.writer.lease_values(match self.body.format {
                     Format::Json => values_bytes(size_bytes),
                     Format::Bcs => size_bytes,
@@ -391,13 +384,11 @@ mod tests {
         let genesis = development_genesis(4, Vendor::default(), Parameters::default());
         ResourcePage {
             chain: build_chain(&genesis).unwrap(),
-            large_responses: LargeResponses::default(),
             address: OWNER,
             start,
             limit: PAGE_MAX,
             slots_read: 0,
             read_bytes: 0,
-            permit: None,
             in_bcs: Vec::new(),
             body: PageBody::new(
                 &MemoryBudget::new(1 << 20),

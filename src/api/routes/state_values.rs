@@ -7,7 +7,6 @@ use crate::{
         extract::{AtVersion, JsonBody},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses,
     model::{
         format::Format,
         json::{HexBytes, ValueJson},
@@ -22,6 +21,7 @@ use crate::{
 };
 use bytes::Bytes;
 use ledger_crypto::hex_text;
+use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, StateKey, StateKeyParts, TypeTag};
 use ledger_vm::Chain;
@@ -64,7 +64,7 @@ pub(super) async fn raw(
     let (chain, format) = (cx.chain().clone(), cx.format());
     let mut body = cx.body_writer();
     let (ledger_info, (bytes, value_type, body)) = cx
-        .read(move |snapshot| {
+        .read(WorkKind::PointRead, Demand::rows(1), move |snapshot| {
             let version = version.resolve(snapshot)?;
             let Some(bytes) = snapshot.state_value(&key, version)? else {
                 let key = hex_text(&wire);
@@ -82,9 +82,8 @@ pub(super) async fn raw(
         return body.bcs(ledger_info, &StateValue::V0(&bytes));
     }
     let size_bytes = bytes.len();
-    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
-    large_responses::render(cx.node(), size_bytes, permit, move || {
+    cx.render(size_bytes, move || {
         let shown = match value_type {
             Some(value_type) => ValueJson::new(&chain, &value_type, bytes),
             None => ValueJson::Hex(bytes),

@@ -7,7 +7,6 @@ use crate::{
         extract::{AtVersion, JsonBody, Parameter, Path},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses,
     model::{
         format::Format,
         json::{HexBytes, ValueJson},
@@ -23,6 +22,7 @@ use crate::{
 };
 use bytes::Bytes;
 use ledger_crypto::hex_text;
+use ledger_limits::{Demand, WorkKind};
 use ledger_store::Snapshot;
 use ledger_types::{AccountAddress, LedgerInfo, StateKey, TypeTag};
 use ledger_vm::Chain;
@@ -80,7 +80,7 @@ pub(super) async fn raw_item(
     let (chain, format) = (cx.chain().clone(), cx.format());
     let mut body = cx.body_writer();
     let (ledger_info, (bytes, types, body)) = cx
-        .read(move |snapshot| {
+        .read(WorkKind::PointRead, Demand::rows(2), move |snapshot| {
             let version = version.resolve(snapshot)?;
             let bytes = item.read(snapshot, version)?;
             body.lease_values(bytes.len())?;
@@ -139,11 +139,14 @@ pub(super) async fn item(
     body: JsonBody<ItemRequest>,
     version: Result<AtVersion, ErrorKind>,
 ) -> Result<LedgerResponse, ApiError> {
-    let (item, value_type) = parse_item(handle, &body.read(&cx).await?, cx.chain())?;
+    let chain = cx.chain().clone();
+    let (item, value_type) = body
+        .read_as(&cx, move |request| parse_item(handle, &request, &chain))
+        .await?;
     let version = version?;
     let mut body = cx.body_writer();
     let (ledger_info, (bytes, body)) = cx
-        .read(move |snapshot| {
+        .read(WorkKind::PointRead, Demand::rows(1), move |snapshot| {
             let bytes = item.read(snapshot, version.resolve(snapshot)?)?;
             body.lease_values(bytes.len())?;
             Ok((bytes, body))
@@ -185,8 +188,8 @@ pub(super) fn describe_item() -> Operation {
 
 /// Returns the item that a request names, and the type of its value.
 ///
-/// The request itself is dropped before the item is read, because its JSON values can take many
-/// times the memory of the body.
+/// The request itself is dropped on the thread that has parsed it, because its JSON values can take
+/// many times the memory of the body.
 fn parse_item(
     handle: AccountAddress,
     request: &ItemRequest,
@@ -222,9 +225,8 @@ where
         return Ok(body.respond_with(ledger_info, Format::Bcs, vec![bytes]));
     }
     let size_bytes = bytes.len();
-    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
-    large_responses::render(cx.node(), size_bytes, permit, move || {
+    cx.render(size_bytes, move || {
         let value = to_json(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
         body.json(ledger_info, &value)
     })

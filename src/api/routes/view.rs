@@ -8,7 +8,6 @@ use crate::{
         extract::{AtVersion, JsonOrBcs, JsonOrBcsBody},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses,
     model::{
         format::Format,
         json::{CallRequest, ValueJson, parse_json},
@@ -22,6 +21,7 @@ use crate::{
 };
 use bytes::Bytes;
 use ledger_execution::{self, ViewError, ViewOutput};
+use ledger_limits::{Demand, WorkKind};
 use ledger_types::{EntryFunction, LedgerInfo, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use ledger_vm::Chain;
 use serde_json::{Value, json};
@@ -36,11 +36,17 @@ pub(super) async fn view(
     check_argument_count(&function)?;
     let version = version?;
     let chain = cx.chain().clone();
+    let demand = Demand::bytes(function.args.iter().map(Bytes::len).sum());
     let mut body = cx.body_writer();
     let (ledger_info, (viewed, size_bytes, body)) = cx
-        .read(move |snapshot| {
+        .call(WorkKind::View, demand, move |snapshot, interrupt| {
             let viewed = snapshot.read_state(version.resolve(snapshot)?, |state| {
-                Ok(ledger_execution::view(&chain, state, &function))
+                Ok(ledger_execution::view(
+                    &chain,
+                    state,
+                    &function,
+                    Some(interrupt),
+                ))
             })?;
             let viewed = viewed.map_err(|error| problem(&chain, error))?;
             let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
@@ -48,9 +54,8 @@ pub(super) async fn view(
             Ok((viewed, size_bytes, body))
         })
         .await?;
-    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let (chain, format) = (cx.chain().clone(), cx.format());
-    large_responses::render(cx.node(), size_bytes, permit, move || {
+    cx.render(size_bytes, move || {
         render(&chain, format, body, ledger_info, &viewed)
     })
     .await

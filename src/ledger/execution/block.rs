@@ -83,6 +83,7 @@ pub fn execute_block(
             &transaction,
             environment,
             ExecutionMode::Commit,
+            None,
         )? {
             Outcome::Executed {
                 output,

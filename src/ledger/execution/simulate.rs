@@ -9,7 +9,7 @@ use ledger_types::{
     Accumulator, CheckedTransaction, ExecutedTransaction, ExecutionStatus, LedgerInfo,
     SignedTransaction, StateError, StateView, Transaction, WriteSet,
 };
-use ledger_vm::{BlockState, Chain, Environment};
+use ledger_vm::{BlockState, Chain, Environment, Interrupt};
 
 /// Executes `transaction` in a block of its own, directly after the ledger state that `info`
 /// describes.
@@ -24,6 +24,9 @@ use ledger_vm::{BlockState, Chain, Environment};
 /// A transaction that validation rejects yields an output with the status code of the rejection, no
 /// gas, and no changes, because SDKs expect a rejection in this form.
 ///
+/// A call that `interrupt` ends has the status of used-up gas. What precedes and follows the call
+/// is bounded by the size of the transaction, and is not interrupted.
+///
 /// # Errors
 ///
 /// Returns [`StateError`] if the state cannot be read.
@@ -33,6 +36,7 @@ pub fn simulate(
     info: &LedgerInfo,
     now_usecs: u64,
     transaction: &SignedTransaction,
+    interrupt: Option<Interrupt>,
 ) -> Result<ExecutedTransaction, StateError> {
     let checked = CheckedTransaction::new_unchecked(transaction.clone(), chain.vendor());
     let environment = Environment::after(info, checked.hash()).with_time_at_least(now_usecs);
@@ -43,6 +47,7 @@ pub fn simulate(
         &checked,
         environment,
         ExecutionMode::Simulate,
+        interrupt,
     )? {
         Outcome::Executed { output, .. } => output,
         Outcome::Discarded(discard) => Output {

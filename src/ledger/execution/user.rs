@@ -21,8 +21,8 @@ use ledger_types::{
     SignedTransaction, StateError,
 };
 use ledger_vm::{
-    BlockState, Chain, Context, Environment, GasMeter, GasUsed, MiscellaneousStatus, VmError,
-    intrinsic_internal_gas,
+    BlockState, Chain, Context, Environment, GasMeter, GasUsed, Interrupt, MiscellaneousStatus,
+    VmError, intrinsic_internal_gas,
 };
 
 /// Result of an ordered transaction.
@@ -42,7 +42,8 @@ pub(super) enum Outcome {
     Discarded(Discard),
 }
 
-/// Executes `transaction` on `state` in the block that `environment` describes.
+/// Executes `transaction` on `state` in the block that `environment` describes. `interrupt` ends
+/// the call of a simulation early; a block has none, so that its result depends on nothing else.
 ///
 /// # Errors
 ///
@@ -54,6 +55,7 @@ pub(super) fn execute_user(
     transaction: &CheckedTransaction,
     environment: Environment,
     mode: ExecutionMode,
+    interrupt: Option<Interrupt>,
 ) -> Result<Outcome, StateError> {
     // A simulated transaction arrives unchecked, and each account that it names costs reads of the
     // state.
@@ -78,7 +80,8 @@ pub(super) fn execute_user(
     let signatures = authenticator.billed_signatures();
     let intrinsic = intrinsic_internal_gas(transaction.size_bytes(), signatures);
     let meter = GasMeter::new(transaction.raw().max_gas_amount, intrinsic);
-    let mut context = Context::new(chain, state, environment, meter.clone());
+    let interruptible = meter.clone().with_interrupt(interrupt);
+    let mut context = Context::new(chain, state, environment, interruptible);
     let epilogue = Epilogue {
         raw: transaction.raw(),
         nonce: inputs.nonce.as_ref(),

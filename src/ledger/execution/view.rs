@@ -4,7 +4,7 @@ use crate::environment::newest_block;
 use bytes::Bytes;
 use ledger_types::{EntryFunction, ExecutionStatus, StateError, StateView, TypeTag};
 use ledger_vm::{
-    BlockState, Chain, Context, GasMeter, Inputs, MiscellaneousStatus, SchemaError,
+    BlockState, Chain, Context, GasMeter, Inputs, Interrupt, MiscellaneousStatus, SchemaError,
     intrinsic_internal_gas,
 };
 
@@ -51,17 +51,20 @@ impl ViewFailure {
     }
 }
 
-/// Runs the view function of `call` on `state`, with at most [`VIEW_GAS_MAX`] gas units.
+/// Runs the view function of `call` on `state`, with at most [`VIEW_GAS_MAX`] gas units, until
+/// `interrupt` ends it.
 ///
 /// # Errors
 ///
 /// * [`ViewError::Call`] if the framework version of the newest block has no such view function.
-/// * [`ViewError::Failed`] if the function fails or its gas is used up.
+/// * [`ViewError::Failed`] if the function fails, its gas is used up, or it is interrupted, which
+///   has the status of used-up gas.
 /// * [`ViewError::State`] if the state cannot be read.
 pub fn view(
     chain: &Chain,
     state: &dyn StateView,
     call: &EntryFunction,
+    interrupt: Option<Interrupt>,
 ) -> Result<ViewOutput, ViewError> {
     let state = BlockState::new(state);
     let environment = newest_block(chain, &state)?;
@@ -83,7 +86,8 @@ pub fn view(
         chain,
         &state,
         environment,
-        GasMeter::new(VIEW_GAS_MAX, intrinsic_internal_gas(size_bytes, 1)),
+        GasMeter::new(VIEW_GAS_MAX, intrinsic_internal_gas(size_bytes, 1))
+            .with_interrupt(interrupt),
     );
     let result = function
         .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))

@@ -10,7 +10,7 @@ use crate::{
     storage_deposit::{self, SlotChange, StorageFee},
 };
 use ledger_types::{Parameters, transaction::TransactionAuthenticator};
-use std::num::NonZeroU64;
+use std::{fmt, num::NonZeroU64, sync::Arc};
 
 /// Number of internal gas units in a gas unit.
 const INTERNAL_UNITS_PER_GAS_UNIT: u64 = 1_000_000;
@@ -158,6 +158,27 @@ pub fn intrinsic_gas_units(size_bytes: usize, authenticator: &TransactionAuthent
     ))
 }
 
+/// A condition that ends a call outside of blocks early, as if its gas were used up.
+///
+/// It may depend on the time of the machine, so blocks never have one: each node must execute them
+/// with the same result.
+#[derive(Clone)]
+pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Interrupt {
+    /// Creates an interrupt that ends the call when `is_due` returns true. It is called with each
+    /// charge of gas, a few times per microsecond.
+    pub fn new(is_due: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_due))
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupt")
+    }
+}
+
 /// A counter of the gas that a transaction uses, with a limit.
 #[derive(Debug, Clone)]
 pub struct GasMeter {
@@ -168,6 +189,7 @@ pub struct GasMeter {
     storage_fee: StorageFee,
     events: ItemTotals,
     writes: ItemTotals,
+    interrupt: Option<Interrupt>,
 }
 
 /// A number of items and their total size.
@@ -216,12 +238,25 @@ impl GasMeter {
             storage_fee: StorageFee::default(),
             events: ItemTotals::default(),
             writes: ItemTotals::default(),
+            interrupt: None,
         }
     }
 
-    /// Returns [`VmError::OutOfGas`] if the sum of all charges is above the limit.
+    /// Returns the meter with a condition under which every further charge fails. `None` means that
+    /// only the limit counts.
+    pub fn with_interrupt(self, interrupt: Option<Interrupt>) -> Self {
+        Self { interrupt, ..self }
+    }
+
+    /// Returns [`VmError::OutOfGas`] if the sum of all charges is above the limit, or if the call is
+    /// interrupted.
     fn check_limit(&self) -> Result<(), VmError> {
-        if self.total_internal() > self.limit {
+        let is_interrupted = || {
+            self.interrupt
+                .as_ref()
+                .is_some_and(|Interrupt(is_due)| is_due())
+        };
+        if self.total_internal() > self.limit || is_interrupted() {
             Err(VmError::OutOfGas)
         } else {
             Ok(())

@@ -97,7 +97,9 @@ pub use declare::{
 pub use environment::Environment;
 pub use error::{MiscellaneousStatus, VmError};
 pub use event_handle::{EventHandle, Guid, GuidId};
-pub use gas::{GasMeter, GasUsed, cost, gas_schedule, intrinsic_gas_units, intrinsic_internal_gas};
+pub use gas::{
+    GasMeter, GasUsed, Interrupt, cost, gas_schedule, intrinsic_gas_units, intrinsic_internal_gas,
+};
 pub use registry::{ModuleRegistry, RegisteredModule, SchemaError};
 pub use storage_deposit::{SlotChange, StorageFee};
 pub use type_check::TypeArgumentError;

@@ -87,7 +87,8 @@ fn canceled_jobs_leave_a_full_queue() {
     let queue = FairQueue::new(100, 1_000);
     let jobs: Vec<_> = std::iter::from_fn(|| push(&queue, 1, 1)).collect();
     let full = queue.try_push(key(1), 1, jobs[0].clone()).unwrap_err();
-    assert_eq!((full.capacity_usecs, full.retry_after_secs), (100, 1));
+    let limit = ReachedLimit::Cost(100);
+    assert_eq!((full.reached, full.retry_after_secs), (limit, 1));
     for job in &jobs {
         job.canceled.store(1, Relaxed);
     }

@@ -71,9 +71,10 @@ pub async fn change(
     }
 }
 
-fn tune_error(error: &TuneError) -> HttpResponse {
+/// Returns the response to a change that was rejected.
+pub(super) fn tune_error(error: &TuneError) -> HttpResponse {
     let status = match error {
-        TuneError::UnknownActor { .. } => StatusCode::NOT_FOUND,
+        TuneError::UnknownActor { .. } | TuneError::UnknownBudget { .. } => StatusCode::NOT_FOUND,
         TuneError::CapacityZero => StatusCode::BAD_REQUEST,
     };
     error_response(status, ErrorCode::InvalidInput, error.to_string())

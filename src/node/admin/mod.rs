@@ -3,6 +3,7 @@
 //! | route | content |
 //! |---|---|
 //! | `/actors`, `/actors/{name}` | mailboxes and their capacities |
+//! | `/budgets`, `/budgets/{name}` | queues of work and their budgets |
 //! | `/signatures` | queues of the signature check |
 //! | `/filter` | rules of the submission filter |
 //! | `/switches` | switches of the REST interface |
@@ -14,6 +15,7 @@
 
 mod actors;
 mod authorize;
+mod budgets;
 mod connections;
 mod context;
 mod filter;

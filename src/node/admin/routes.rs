@@ -3,7 +3,7 @@
 use super::{
     actors,
     authorize::authorize,
-    connections,
+    budgets, connections,
     context::{Admin, BODY_BYTES_MAX},
     filter, flight, metrics, storage, switches,
     tls::{self, ApiCertificate},
@@ -40,6 +40,16 @@ pub fn configure(
                     .route(web::get().to(actors::show))
                     .route(web::patch().to(actors::change))
                     .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/budgets")
+                    .route(web::get().to(budgets::list))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/budgets/{name}")
+                    .route(web::patch().to(budgets::change))
+                    .default_service(wrong_method("PATCH")),
             )
             .service(
                 web::resource("/signatures")

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | mempool | `mempool.capacity_bytes` twice, encoded and decoded, and 1 KiB for each of `mempool.capacity_transactions` |
 //! | request bodies | `api.bodies_bytes_max` twice, because a growing buffer may be half empty |
-//! | parsing a JSON body | 64 MiB for each HTTP worker |
+//! | parsing a JSON body | 64 MiB for each renderer thread; HTTP workers parse small bodies only |
 //! | responses that are made or unread, and the values that they show | `api.answers_bytes_max` |
 //! | cached responses | `api.kept_answers_bytes_max` |
 //! | views that renderer threads render | 8 of 4 MiB, and 8 compressors of 4 MiB |
@@ -19,8 +19,8 @@
 //! | log lines that wait for standard error | 2 MiB twice: the lines being written, and those appended meanwhile |
 //! | other | 256 MiB: program, threads, newest blocks and accounts, free memory of the allocator |
 
-use super::threads::worker_threads;
 use crate::{config::Settings, telemetry::queue::QUEUE_BYTES_MAX};
+use ledger_actors::renderer_threads;
 use ledger_store::{BLOOM_BYTES_MAX, OVERLAY_BYTES_MAX, WAL_BYTES_MAX};
 
 const KIB: u64 = 1024;
@@ -54,14 +54,13 @@ const REST: u64 = 256 * MIB;
 /// Returns the maximum memory that the settings allow, in bytes, or `u64::MAX` if the sum is
 /// larger.
 pub fn bytes_max(settings: &Settings) -> u64 {
-    let workers = worker_threads(settings.api_listener.workers);
     let (mempool, sequencer) = (&settings.node.mempool, &settings.node.sequencer);
     let (api, listener) = (&settings.api, &settings.api_listener);
     let products = [
         (mempool.capacity_bytes as u64, WIRE_AND_DECODED),
         (mempool.capacity_transactions as u64, POOL_TRANSACTION),
         (api.bodies_bytes_max as u64, GROWTH),
-        (workers as u64, JSON_BODY),
+        (renderer_threads() as u64, JSON_BODY),
         (api.answers_bytes_max as u64, 1),
         (api.kept_answers_bytes_max as u64, 1),
         (listener.max_connections as u64, CONNECTION),

@@ -22,5 +22,5 @@ pub use render::defaults;
 pub use schema::schema;
 pub use setting::{Kind, RawValue, Setting};
 pub use settings::{FaucetSettings, Settings};
-pub use table::{MAILBOX_CAPACITY, SETTINGS};
+pub use table::{BUDGET_MS, MAILBOX_CAPACITY, SETTINGS};
 pub use value::{Origin, SettingValue, Value};

@@ -17,6 +17,9 @@ use std::ops::RangeInclusive;
 /// Allowed capacities of a mailbox, at the start and while the node runs.
 pub const MAILBOX_CAPACITY: RangeInclusive<u64> = 1..=10_000_000;
 
+/// Allowed capacities of a budget, in milliseconds, at the start and while the node runs.
+pub const BUDGET_MS: RangeInclusive<u64> = 1..=600_000;
+
 /// Maximum number of threads that serve a listener.
 const API_WORKERS_MAX: u64 = ledger_http::WORKERS_MAX as u64;
 
@@ -296,8 +299,8 @@ settings! {
          number of cores of a small machine.";
     "storage.read_queue_capacity" => node.storage.read_queue_capacity,
         Integer(1..=1_000_000), "queries",
-        "Maximum number of queries that wait for a reader thread; beyond it, requests get 503. \
-         The default is about 50 ms of work.";
+        "Maximum number of queries that wait for a reader thread, and of point reads that wait for \
+         theirs; beyond it, requests get 503. work.read_budget_ms limits their cost.";
     "storage.cache_bytes" => store.cache_bytes, Integer(1..=MAX), "bytes",
         "Memory for database pages, in addition to the page cache of the system, which does most \
          of the work. Eight times the default gained nothing measurable.";
@@ -315,6 +318,25 @@ settings! {
          save the mempool is added. With less, submissions get 503 and no block begins until \
          space is freed. Free pages inside the file of the ledger do not count. 0 turns this off: \
          then blocks that find no space wait for it, and a stop may have none for the mempool.";
+
+    "work.nice" => node.work.nice, Integer(0..=19), "",
+        "Nice value of the threads that run pages, views and simulations and that render \
+         responses; a higher one of the process applies instead. With fewer cores than work, point \
+         reads, the health check and commits come first. Linux only.";
+    "work.read_budget_ms" => node.work.read_budget_ms, Integer(BUDGET_MS), "ms of work",
+        "Maximum estimated duration of the queries that wait for a reader thread; beyond it, \
+         requests get 503. Clients take turns, and one holds at most as much as is free: alone \
+         half of it. The last query waits as long, divided by storage.readers. The admin listener \
+         (/budgets/reads) changes it until the next start.";
+    "work.render_budget_ms" => node.work.render_budget_ms, Integer(BUDGET_MS), "ms of work",
+        "Maximum estimated duration of the renderings that wait for a renderer thread; beyond it, \
+         requests get 503. A rendering waits with its content, 1 MB for each 5 ms or more, so this \
+         is also a limit on memory. The admin listener (/budgets/renderings) changes it until the \
+         next start.";
+    "work.call_time_max_ms" => node.work.call_time_max_ms, Integer(1..=600_000), "ms",
+        "Maximum duration of a view function or of a simulation, which then ends as if its gas \
+         were used up. On idle cores, gas itself ends them after about half a second. It has no \
+         effect on transactions in blocks.";
 
     "pruner.enabled" => node.pruner.enabled, Boolean, "",
         "Whether versions older than the window are removed.";

@@ -119,7 +119,7 @@ impl Funder {
             let lookup = match self.node.wait_for_commit(hash, ClientKey::NODE).await {
                 Ok((_, lookup)) => lookup,
                 // The transaction is pending: the next one must not be sent before its outcome.
-                Err(NodeError::Overloaded { .. }) => {
+                Err(NodeError::Overloaded(_)) => {
                     tokio::time::sleep(POLL_PAUSE).await;
                     continue;
                 }
@@ -252,7 +252,7 @@ fn node_error(error: NodeError) -> FaucetError {
         return FaucetError::Unwritable(cause);
     }
     match error {
-        NodeError::Overloaded { actor } => FaucetError::Overloaded(actor),
+        NodeError::Overloaded(overload) => FaucetError::Overloaded(overload.limit),
         NodeError::Stopping => FaucetError::Stopping,
         NodeError::StorageUnavailable(cause) => FaucetError::Unwritable(cause),
         NodeError::NotApplied => FaucetError::Overloaded("store-applier"),

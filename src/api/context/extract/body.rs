@@ -21,14 +21,17 @@ use actix_web::{
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
-use ledger_limits::{MemoryBudget, MemoryLease};
+use ledger_limits::{Demand, MemoryBudget, MemoryLease, WorkKind};
 use ledger_vm::Chain;
 use serde::de::DeserializeOwned;
-use std::{marker::PhantomData, mem, time::Duration};
+use std::{marker::PhantomData, mem, sync::Arc, time::Duration};
 
 /// Maximum time to receive a body, in seconds. The request counts as in flight for as long. The
 /// largest body of the default configuration needs 2.2 Mbit/s to arrive within this time.
 const BODY_TIMEOUT_SECS: u64 = 30;
+
+/// Number of bytes of BCS that are decoded in the time of one byte of JSON: their content is copied.
+const BCS_SPEED: usize = 16;
 
 /// A body in JSON of at most `BYTES_MAX` bytes, which [`Self::read`] receives.
 ///
@@ -38,7 +41,10 @@ pub(crate) struct JsonBody<T, const BYTES_MAX: usize = { usize::MAX }> {
     value: PhantomData<T>,
 }
 
-impl<T: DeserializeOwned, const BYTES_MAX: usize> JsonBody<T, BYTES_MAX> {
+impl<T, const BYTES_MAX: usize> JsonBody<T, BYTES_MAX>
+where
+    T: DeserializeOwned + Send + 'static,
+{
     /// Whether the parsed value is charged as many bytes as the body. The limit of an operation
     /// bounds its value, so only the bytes of the body are charged.
     const CHARGES_VALUE: bool = BYTES_MAX == usize::MAX;
@@ -48,12 +54,29 @@ impl<T: DeserializeOwned, const BYTES_MAX: usize> JsonBody<T, BYTES_MAX> {
     /// # Errors
     ///
     /// Returns the errors of [`receive`] and [`parse_json`].
-    pub async fn read(mut self, cx: &RequestContext) -> Result<T, ErrorKind> {
+    pub async fn read(self, cx: &RequestContext) -> Result<T, ErrorKind> {
+        self.read_as(cx, Ok).await
+    }
+
+    /// Receives and parses the body, and converts its value on the thread that parses it. A value
+    /// that can take many times the memory of its body must not leave that thread, because only
+    /// the number of those threads bounds the memory of such values.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`receive`], [`parse_json`] and `convert`.
+    pub async fn read_as<U: Send + 'static>(
+        mut self,
+        cx: &RequestContext,
+        convert: impl FnOnce(T) -> Result<U, ErrorKind> + Send + 'static,
+    ) -> Result<U, ErrorKind> {
         let (_, body) = receive_for(cx, &mut self.payload, BYTES_MAX, &[Media::Json]).await?;
         if Self::CHARGES_VALUE && !cx.body_lease.try_grow(body.len()) {
             return Err(full(&cx.state.bodies));
         }
-        parse_json(&body)
+        let parse = move |body: &[u8]| convert(parse_json(body)?);
+        let demand = Demand::bytes(body.len());
+        parsed(cx, demand, body, parse).await
     }
 }
 
@@ -96,7 +119,7 @@ pub(crate) struct JsonOrBcsBody<T> {
     value: PhantomData<T>,
 }
 
-impl<T: JsonOrBcs> JsonOrBcsBody<T> {
+impl<T: JsonOrBcs + Send + 'static> JsonOrBcsBody<T> {
     /// Receives and decodes the body.
     ///
     /// # Errors
@@ -105,10 +128,16 @@ impl<T: JsonOrBcs> JsonOrBcsBody<T> {
     pub async fn read(mut self, cx: &RequestContext) -> Result<T, ErrorKind> {
         let media = [Media::Json, T::BCS];
         let (which, body) = receive_for(cx, &mut self.payload, usize::MAX, &media).await?;
-        match which {
-            0 => T::from_json(cx.chain(), &body),
-            _ => T::from_bcs(cx.chain(), &body),
-        }
+        let chain = cx.chain().clone();
+        let demand = match which {
+            0 => Demand::bytes(body.len()),
+            _ => Demand::bytes(body.len() / BCS_SPEED),
+        };
+        parsed(cx, demand, body, move |body| match which {
+            0 => T::from_json(&chain, body),
+            _ => T::from_bcs(&chain, body),
+        })
+        .await
     }
 }
 
@@ -123,6 +152,26 @@ impl<T: JsonOrBcs> Extract for JsonOrBcsBody<T> {
             value: PhantomData,
         })
     }
+}
+
+/// Parses a received body: on this thread if that is short, otherwise on a renderer thread. The
+/// lease of the body lasts until then, even if the client disconnects.
+///
+/// # Errors
+///
+/// Returns the errors of `parse` and of [`RequestContext::run`].
+async fn parsed<T: Send + 'static>(
+    cx: &RequestContext,
+    demand: Demand,
+    body: Bytes,
+    parse: impl FnOnce(&[u8]) -> Result<T, ErrorKind> + Send + 'static,
+) -> Result<T, ErrorKind> {
+    let lease = Arc::clone(&cx.body_lease);
+    let parse = move || {
+        let _lease = lease;
+        parse(&body)
+    };
+    cx.run(WorkKind::Parse, demand, parse).await?
 }
 
 /// Receives a body of one of the media types, of at most `limit_bytes` and

@@ -151,6 +151,7 @@ fn adds_retry_after_to_overload_only() {
     for (problem, status, error_code, _) in rows() {
         let expected = match (status, error_code) {
             _ if matches!(problem, ErrorKind::Unwritable(_)) => Some("10"),
+            _ if matches!(problem, ErrorKind::Overloaded(_)) => Some("7"),
             (503, "internal_error") | (507, _) => Some("1"),
             _ => None,
         };
@@ -158,6 +159,15 @@ fn adds_retry_after_to_overload_only() {
         let seconds = response.headers().get(header::RETRY_AFTER);
         let seconds = seconds.map(|seconds| seconds.to_str().unwrap());
         assert_eq!(seconds, expected, "{problem:?}");
+    }
+}
+
+/// A reached limit, with a time to retry that no other error has.
+fn overload() -> Overload {
+    Overload {
+        limit: "work.read_budget_ms",
+        value: 500,
+        retry_after_secs: 7,
     }
 }
 
@@ -180,7 +190,7 @@ fn maps_errors_of_the_node_to_rows() {
     let code = |problem: ErrorKind| problem.row().1;
     let read = |error: NodeError| code(error.into());
     assert_eq!(
-        read(NodeError::Overloaded { actor: "storage" }),
+        read(NodeError::Overloaded(overload())),
         ErrorCode::InternalError
     );
     let submit = |error: SubmitError| ErrorKind::from(error).row();
@@ -192,7 +202,7 @@ fn maps_errors_of_the_node_to_rows() {
         (StatusCode::INSUFFICIENT_STORAGE, ErrorCode::MempoolIsFull)
     );
     assert_eq!(
-        submit(NodeError::Overloaded { actor: "mempool" }.into()),
+        submit(NodeError::Overloaded(overload()).into()),
         (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
     );
     let store = NodeError::Store(ledger_store::StoreError::Empty).into();

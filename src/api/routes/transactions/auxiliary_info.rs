@@ -17,6 +17,7 @@ use crate::{
         schemas::schema,
     },
 };
+use ledger_limits::{Demand, WorkKind};
 use ledger_store::Snapshot;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,7 +61,9 @@ pub(crate) async fn auxiliary_info(
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let (ledger_info, block_indices) = cx
-        .read(move |snapshot| block_indices(snapshot, start, limit))
+        .read(WorkKind::Page, Demand::rows(limit), move |snapshot| {
+            block_indices(snapshot, start, limit)
+        })
         .await?;
     cx.respond(
         ledger_info,

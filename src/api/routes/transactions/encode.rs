@@ -19,6 +19,7 @@ use crate::{
 };
 use ledger_crypto::hex_text;
 use ledger_types::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -44,19 +45,10 @@ pub(crate) async fn encode_submission(
     if cx.format() == Format::Bcs {
         return Err(ErrorKind::BcsNotSupported("encode_submission").into());
     }
-    let request = body.read(&cx).await?;
-    let ledger_info = cx.newest();
-    let chain = cx.chain();
-    let signers = Signers {
-        secondary: request.secondary_signers.map(addresses).transpose()?,
-        fee_payer: request.fee_payer_address.map(|JsonString(address)| address),
-    };
-    let raw = request
-        .transaction
-        .into_raw(chain)
-        .map_err(|problem| problem.at(ledger_info))?;
-    let message = signers.signing_message(&raw, chain.vendor());
-    LedgerResponse::json(ledger_info, &hex_text(&message))
+    let (ledger_info, chain) = (cx.newest(), cx.chain().clone());
+    let encoded = body.read_as(&cx, move |request| encode(&chain, request));
+    let text = encoded.await?.map_err(|problem| problem.at(ledger_info))?;
+    LedgerResponse::json(ledger_info, &text)
 }
 
 /// Describes [`encode_submission`].
@@ -97,6 +89,21 @@ pub(crate) fn describe_encode_submission() -> Operation {
             "The operator has disabled encoding.",
         ),
     ])
+}
+
+/// Returns the signing message of a request in hexadecimal. The inner error depends on the chain,
+/// so its response has ledger headers.
+///
+/// # Errors
+///
+/// Returns the error of [`addresses`].
+fn encode(chain: &Chain, request: EncodeRequest) -> Result<Result<String, ErrorKind>, ErrorKind> {
+    let signers = Signers {
+        secondary: request.secondary_signers.map(addresses).transpose()?,
+        fee_payer: request.fee_payer_address.map(|JsonString(address)| address),
+    };
+    let raw = request.transaction.into_raw(chain);
+    Ok(raw.map(|raw| hex_text(&signers.signing_message(&raw, chain.vendor()))))
 }
 
 /// Returns the addresses of the signers.

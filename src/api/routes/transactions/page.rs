@@ -3,9 +3,7 @@
 use crate::{
     context::{LedgerResponse, PageBody, PartOrder, QueryError, RequestContext, block_of_version},
     error::{ApiError, ErrorKind},
-    limits::large_responses::{
-        self, LargeResponsePermit, LargeResponses, PART_BYTES_MAX, VALUE_BYTES_MAX, values_bytes,
-    },
+    limits::large_responses::{PART_BYTES_MAX, PART_DEMAND, VALUE_BYTES_MAX, values_bytes},
     model::{
         TableTypes,
         bcs::write_rows,
@@ -13,6 +11,7 @@ use crate::{
         json::{CommittedJson, TransactionJson},
     },
 };
+use ledger_limits::WorkKind;
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
 use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo};
 use ledger_vm::Chain;
@@ -21,7 +20,6 @@ use std::collections::VecDeque;
 /// A page of transactions that is being made.
 pub(crate) struct TransactionPage {
     chain: Chain,
-    large_responses: LargeResponses,
     /// Versions of the transactions that are not read yet, ascending.
     versions: VecDeque<u64>,
     /// Whether the page may end before its last version.
@@ -31,8 +29,6 @@ pub(crate) struct TransactionPage {
     pruned: Option<ErrorKind>,
     /// Size of the rows of all parts, in bytes.
     read_bytes: usize,
-    /// Present if the transactions are large.
-    permit: Option<LargeResponsePermit>,
     body: PageBody,
 }
 
@@ -66,12 +62,10 @@ impl TransactionPage {
     pub fn new(cx: &RequestContext, order: PartOrder) -> Self {
         Self {
             chain: cx.chain().clone(),
-            large_responses: cx.state.large_responses.clone(),
             versions: VecDeque::new(),
             may_be_short: false,
             pruned: None,
             read_bytes: 0,
-            permit: None,
             body: cx.page_body(order),
         }
     }
@@ -98,7 +92,7 @@ impl TransactionPage {
         F: FnOnce(&Chain, &Snapshot) -> Result<VecDeque<u64>, QueryError> + Send + 'static,
     {
         let (ledger_info, first) = cx
-            .read(move |snapshot| {
+            .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
                 let versions = find(&self.chain, snapshot)?;
                 self.begin(snapshot, versions)
             })
@@ -131,15 +125,19 @@ impl TransactionPage {
     ) -> Result<PageBody, ApiError> {
         let mut next = first;
         loop {
-            let permit = next.page.permit.clone();
-            let page = large_responses::render(cx.node(), next.read_bytes, permit, move || {
-                next.render().map_err(|error| error.at(ledger_info))
-            })
-            .await?;
+            let page = cx
+                .render(next.read_bytes, move || {
+                    next.render().map_err(|error| error.at(ledger_info))
+                })
+                .await?;
             if page.versions.is_empty() {
                 return Ok(page.body);
             }
-            (_, next) = cx.read(move |snapshot| page.read_part(snapshot)).await?;
+            (_, next) = cx
+                .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
+                    page.read_part(snapshot)
+                })
+                .await?;
         }
     }
 
@@ -164,9 +162,6 @@ impl TransactionPage {
             };
             read_bytes += stored.size_bytes();
             self.read_bytes += stored.size_bytes();
-            if self.permit.is_none() {
-                self.permit = self.large_responses.acquire_for(self.read_bytes)?;
-            }
             self.push(&mut part, snapshot, stored, &mut block)?;
         }
         drop(rows);

@@ -7,7 +7,7 @@ use crate::{
         extract::{Parameter, Path},
     },
     error::{ApiError, ErrorCode, ErrorKind, TransactionName},
-    limits::large_responses::{self, size_bytes, values_bytes},
+    limits::large_responses::{size_bytes, values_bytes},
     model::{
         DecimalText, TableTypes,
         bcs::{OnChainBcs, TransactionBcs, write_stored_transaction, write_wal_transaction},
@@ -24,6 +24,7 @@ use crate::{
 };
 use ledger_actors::{CommittedTransaction, NodeError, TransactionContent, TransactionStatus};
 use ledger_crypto::HashValue;
+use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
@@ -299,11 +300,12 @@ async fn tables_of(
         return Ok(tables);
     }
     let chain = cx.chain().clone();
+    let work = cx.work(WorkKind::PointRead, Demand::rows(unknown.len()));
     let read = move |snapshot: &Snapshot| {
         tables.read(&chain, snapshot, &unknown, version)?;
         Ok(tables)
     };
-    let (_, tables) = cx.node().read(read).await?;
+    let (_, tables) = cx.node().read(work, read).await?;
     Ok(tables)
 }
 
@@ -353,9 +355,8 @@ async fn respond(
     found: LoadedTransaction,
 ) -> Result<LedgerResponse, ApiError> {
     let size_bytes = found.size_bytes();
-    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
-    large_responses::render(cx.node(), size_bytes, permit, move || match found {
+    cx.render(size_bytes, move || match found {
         LoadedTransaction::Json(loaded) => loaded.respond(&chain, body, ledger_info),
         LoadedTransaction::Bcs(committed) => respond_in_bcs(body, ledger_info, &committed),
     })

@@ -12,7 +12,7 @@ use crate::{
         extract::{Combine, Parameter, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind, Switch},
-    limits::large_responses::{self, size_bytes, values_bytes},
+    limits::large_responses::{size_bytes, values_bytes},
     model::{
         TableTypes,
         bcs::OnChainBcs,
@@ -29,12 +29,13 @@ use crate::{
 };
 use ledger_actors::{Lane, SubmitError};
 use ledger_execution::{self, AccountSnapshot};
+use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StateAt, StoreError};
 use ledger_types::{
     AccountAddress, ExecutedTransaction, LedgerInfo, SignedTransaction, StateError,
     transaction::TransactionAuthenticator,
 };
-use ledger_vm::Chain;
+use ledger_vm::{Chain, Interrupt};
 use serde_json::{Value, json};
 use std::slice::from_ref;
 
@@ -85,18 +86,18 @@ pub(crate) async fn simulate(
     reject_valid_signatures(&cx, &signed).await?;
     let signed = estimates.with_gas_price(&cx, signed).await?;
     let (chain, now_usecs) = (cx.chain().clone(), cx.node().now_usecs());
+    let demand = Demand::bytes(signed.size_bytes());
     let mut body = cx.body_writer();
     let (ledger_info, (simulated, size_bytes, body)) = cx
-        .read(move |snapshot| {
-            let simulated = run(&chain, snapshot, &estimates, now_usecs, signed)?;
+        .call(WorkKind::Simulation, demand, move |snapshot, interrupt| {
+            let simulated = run(&chain, snapshot, &estimates, (now_usecs, interrupt), signed)?;
             let size_bytes = size_bytes(&simulated.executed);
             body.lease_values(values_bytes(size_bytes))?;
             Ok((simulated, size_bytes, body))
         })
         .await?;
-    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let (chain, format) = (cx.chain().clone(), cx.format());
-    large_responses::render(cx.node(), size_bytes, permit, move || {
+    cx.render(size_bytes, move || {
         render(&chain, format, body, ledger_info, &simulated)
     })
     .await
@@ -231,7 +232,7 @@ fn run(
     chain: &Chain,
     snapshot: &Snapshot,
     estimates: &Estimates,
-    now_usecs: u64,
+    (now_usecs, interrupt): (u64, Interrupt),
     mut signed: SignedTransaction,
 ) -> Result<Simulated, StoreError> {
     let ledger_info = snapshot.ledger_info();
@@ -239,7 +240,14 @@ fn run(
         if estimates.max_gas_amount {
             signed.raw.max_gas_amount = max_gas_amount(chain, state, &signed)?;
         }
-        ledger_execution::simulate(chain, state, ledger_info, now_usecs, &signed)
+        ledger_execution::simulate(
+            chain,
+            state,
+            ledger_info,
+            now_usecs,
+            &signed,
+            Some(interrupt),
+        )
     })?;
     let mut tables = TableTypes::default();
     tables.load(chain, snapshot, &executed.writes, ledger_info.version)?;

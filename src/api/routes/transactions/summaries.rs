@@ -17,6 +17,7 @@ use crate::{
     },
     routes::accounts::Address,
 };
+use ledger_limits::{Demand, WorkKind};
 use ledger_store::PageEnd;
 use ledger_types::LedgerInfo;
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ pub(crate) async fn summaries(
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let (ledger_info, summaries) = cx
-        .read(move |snapshot| {
+        .read(WorkKind::Page, Demand::rows(limit), move |snapshot| {
             bounds.check(snapshot.ledger_info())?;
             let (versions, take) = bounds.page();
             Ok(snapshot.transaction_summaries(&address, versions, take, limit)?)

@@ -22,7 +22,7 @@ use actix_web::{
 use ledger_actors::{Clock, Lane, NodeHandle, TransactionStatus, WaitConfig};
 use ledger_api::configure;
 use ledger_crypto::HashValue;
-use ledger_limits::ClientKey;
+use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::Snapshot;
 use ledger_types::SignedTransaction;
 use std::{
@@ -290,8 +290,11 @@ fn commit_on_another_thread(
             TransactionStatus::Committed(_)
         ) {}
         // A read waits until the store has applied the block, so that direct reads see it.
+        let work = Work::of_node(WorkKind::PointRead, Demand::rows(1));
         handle
-            .read(|snapshot: &Snapshot| Ok(snapshot.ledger_info().version))
+            .read(work, |snapshot: &Snapshot| {
+                Ok(snapshot.ledger_info().version)
+            })
             .await
             .unwrap();
     };

@@ -4,16 +4,14 @@ use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
     App, HttpMessage as _,
     body::to_bytes,
-    dev::ServiceResponse,
-    http::{StatusCode, header},
+    http::StatusCode,
     test::{TestRequest, call_service, init_service},
 };
-use futures::poll;
-use ledger_actors::WaitConfig;
-use ledger_api::{Connection, configure};
-use ledger_types::{AccountAddress, StateKey};
-use serde_json::{Value, json};
-use std::rc::Rc;
+use futures::{future::join_all, poll};
+use ledger_actors::{WaitConfig, renderer_threads};
+use ledger_api::{ApiConfig, Connection, configure};
+use ledger_limits::{Demand, Work, WorkKind};
+use std::{rc::Rc, sync::mpsc};
 
 /// Bounds the requests of a connection in addition to its HTTP/2 streams, because a reset request
 /// is no stream any more, but runs until it is dropped.
@@ -114,164 +112,86 @@ async fn holds_a_permit_until_the_response_is_read() {
 fn with_large_genesis() -> Settings {
     Settings {
         more_accounts: 1_000,
-        ..without_response_cache()
+        api: without_response_cache(),
+        ..Settings::default()
     }
 }
 
-/// Returns settings without a response cache, because a cached response needs no permit.
-fn without_response_cache() -> Settings {
-    let mut settings = Settings::default();
-    settings.api.kept_answers_bytes_max = 0;
-    settings
+/// Returns settings of an interface that renders each response.
+fn without_response_cache() -> ApiConfig {
+    ApiConfig {
+        kept_answers_bytes_max: 0,
+        ..Settings::default().api
+    }
 }
 
-/// Path of a block. Its response needs a large-response permit if the genesis is large.
+/// Path of a block whose response is large if the genesis is.
 const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
 
-/// Path that the reader threads read, even if HTTP workers do other reads themselves.
-const READ_BY_READERS: &str = "/v1/accounts/0x1/resources?limit=1";
-
-/// Returns the response to `send` while eight blocks hold all large-response permits.
-///
-/// A block holds its permit from its read until its response is written, and nothing polls these
-/// responses again. A block that is read before its first poll ends is also written then, which
-/// releases its permit, and the last block may not be read yet. A request that succeeds is
-/// therefore repeated a few times.
-async fn respond_without_permits<B, F, G>(
-    get: impl Fn(&str) -> F,
-    send: impl Fn() -> G,
-) -> ServiceResponse<B>
-where
-    F: Future<Output = ServiceResponse<B>>,
-    G: Future<Output = ServiceResponse<B>>,
-{
-    const TRIES: usize = 20;
-    let mut tries = 1;
-    loop {
-        let mut blocks: Vec<_> = (0..8).map(|_| Box::pin(get(BLOCK))).collect();
-        for block in &mut blocks {
-            // The poll starts the read. Its result is pending or a response that is not needed.
-            let _ = poll!(block);
-        }
-        get(READ_BY_READERS).await;
-        let response = send().await;
-        if response.status() != StatusCode::OK || tries == TRIES {
-            return response;
-        }
-        tries += 1;
-    }
-}
-
 #[actix_web::test]
-async fn a_block_needs_a_large_response_permit_only_if_it_is_large() {
+async fn large_responses_wait_for_a_renderer_instead_of_being_rejected() {
     let api = TestApi::start(with_large_genesis()).await;
-    api.commit(&Transfer::new(0, 0)).await;
-    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let rejected = respond_without_permits(get, || get(BLOCK)).await;
-    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(rejected.headers().get(header::RETRY_AFTER).unwrap(), "1");
-    let small = "/v1/blocks/by_height/1?with_transactions=true";
-    for path in [small, "/v1/blocks/by_height/0"] {
-        let response = respond_without_permits(get, || get(path)).await;
-        assert_eq!(response.status(), StatusCode::OK, "{path}");
+    let blocks = (0..32).map(|_| api.client.get(BLOCK));
+    for response in join_all(blocks).await {
+        assert_eq!(response.status, 200, "{}", response.text());
     }
-    // An abandoned request still runs to completion, which releases its permit.
-    while get(BLOCK).await.status() != StatusCode::OK {}
     api.stop().await;
 }
 
 #[actix_web::test]
-async fn a_transaction_needs_a_large_response_permit_only_if_it_is_large() {
-    let api = TestApi::start(with_large_genesis()).await;
+async fn rejects_large_responses_beyond_the_budget_of_renderings() {
+    let mut settings = with_large_genesis();
+    settings.node.work.render_budget_ms = 1;
+    let api = TestApi::start(settings).await;
     api.commit(&Transfer::new(0, 0)).await;
-    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let large = "/v1/transactions/by_version/0";
-    for (path, expected) in [
-        ("/v1/transactions/by_version/1", StatusCode::OK),
-        (large, StatusCode::SERVICE_UNAVAILABLE),
-    ] {
-        let response = respond_without_permits(get, || get(path)).await;
-        assert_eq!(response.status(), expected, "{path}");
+    let handle = api.handle();
+    let work = Work::of_node(WorkKind::Render, Demand::rows(0));
+    let mut releases = Vec::new();
+    for _ in 0..renderer_threads() {
+        let (started, has_started) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let handle = handle.clone();
+        actix_web::rt::spawn(async move {
+            let occupy = move || {
+                started.send(()).unwrap();
+                // An error means that the test has dropped the sender.
+                let _ = released.recv();
+            };
+            handle.render(work, occupy).await.unwrap();
+        });
+        while has_started.try_recv().is_err() {
+            tokio::task::yield_now().await;
+        }
+        releases.push(release);
     }
-    // An abandoned request still runs to completion, which releases its permit.
-    while get(large).await.status() != StatusCode::OK {}
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn a_page_of_events_needs_a_large_response_permit_only_if_it_is_large() {
-    let api = TestApi::start(with_large_genesis()).await;
-    let made = Transfer::new(0, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
-    api.commit_signed(&made).await;
-    // 40 times 8 KB are more than 256 KB.
-    for number in 1..=40 {
-        let arguments = [json!("name"), json!("ab".repeat(8_000))];
-        let set = Transfer::new(0, number).sign_call(&api.chain, "0x1::registry::set", &arguments);
-        let set = api.commit_signed(&set).await;
-        assert_eq!(set["success"], true, "{}", set["vm_status"]);
+    let waiting = || {
+        let budgets = handle.budgets();
+        let found = budgets.iter().find(|status| status.name == "renderings");
+        found.unwrap().waiting
+    };
+    let mut first = Box::pin(api.client.get(BLOCK));
+    while waiting() == 0 {
+        assert!(poll!(&mut first).is_pending());
+        tokio::task::yield_now().await;
     }
-    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let stream = format!(
-        "/v1/accounts/{}/events/0x1::registry::Registry/set_events",
-        made.raw.sender
+    let rejected = api.client.get(BLOCK).await;
+    assert_eq!(rejected.status, 503);
+    assert!(
+        rejected
+            .text()
+            .contains("overloaded: work.render_budget_ms = 1")
     );
-    let (small, large) = (format!("{stream}?limit=5"), format!("{stream}?limit=100"));
-    for (path, expected) in [
-        (&small, StatusCode::OK),
-        (&large, StatusCode::SERVICE_UNAVAILABLE),
+    assert!(rejected.headers.contains_key("retry-after"));
+    let small = "/v1/blocks/by_height/1?with_transactions=true";
+    for path in [
+        small,
+        "/v1/blocks/by_height/0",
+        "/v1/transactions/by_version/1",
     ] {
-        let response = respond_without_permits(get, || get(path)).await;
-        assert_eq!(response.status(), expected, "{path}");
+        let response = api.client.get(path).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
     }
-    // An abandoned request still runs to completion, which releases its permit.
-    while get(&large).await.status() != StatusCode::OK {}
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn a_table_item_needs_a_large_response_permit_only_if_it_is_large() {
-    let table = AccountAddress::from_low_u64(0x7ab1e);
-    let item = |key: u8, length: usize| {
-        let value = bcs::to_bytes(&vec![7u8; length]).unwrap();
-        (StateKey::table_item(&table, &[key]), value.into())
-    };
-    let api = TestApi::start(Settings {
-        more_state: vec![item(0, 1_000), item(1, 300 * 1024)],
-        ..without_response_cache()
-    })
-    .await;
-    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let send = |route: &str, body: Value, accept: &'static str| {
-        let request = TestRequest::post()
-            .uri(&format!("/v1/tables/{table}/{route}"))
-            .insert_header((header::ACCEPT, accept))
-            .set_json(body);
-        call_service(&app, request.to_request())
-    };
-    let typed = |key: u8| json!({ "key_type": "u8", "value_type": "vector<u8>", "key": key });
-    let raw = |key: u8| json!({ "key": format!("0x0{key}") });
-    const JSON: &str = "application/json";
-    for (route, [small, large]) in [
-        ("item", [typed(0), typed(1)]),
-        ("raw_item", [raw(0), raw(1)]),
-    ] {
-        let response = respond_without_permits(get, || send(route, small.clone(), JSON)).await;
-        assert_eq!(response.status(), StatusCode::OK, "{route}");
-        let response = respond_without_permits(get, || send(route, large.clone(), JSON)).await;
-        assert_eq!(
-            response.status(),
-            StatusCode::SERVICE_UNAVAILABLE,
-            "{route}"
-        );
-        let as_stored = || send(route, large.clone(), "application/x-bcs");
-        let response = respond_without_permits(get, as_stored).await;
-        assert_eq!(response.status(), StatusCode::OK, "{route}");
-    }
-    // An abandoned request still runs to completion, which releases its permit.
-    while send("item", typed(1), JSON).await.status() != StatusCode::OK {}
+    drop(releases);
+    assert_eq!(first.await.status, 200);
     api.stop().await;
 }

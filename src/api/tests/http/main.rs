@@ -36,6 +36,7 @@ mod submissions;
 mod summaries;
 mod switches;
 mod tables;
+mod turns;
 mod validation;
 mod validation_multisig;
 mod validation_pool;

@@ -286,7 +286,9 @@ async fn responds_503_while_a_lane_is_full() {
     assert_error(&response, (503, "internal_error"), "the lane is full");
     assert_eq!(response.headers["retry-after"], "1");
     assert!(
-        response.text().contains("signature check"),
+        response
+            .text()
+            .contains("overloaded: signatures.queue_capacity = 1"),
         "{}",
         response.text()
     );

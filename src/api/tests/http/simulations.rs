@@ -309,3 +309,29 @@ async fn rejects_valid_signatures_and_reports_validation_errors() {
     assert_still_commits(&api).await;
     api.stop().await;
 }
+
+/// A simulation is not consensus, so the time of the machine may end it. A block must not depend on
+/// it.
+#[actix_web::test]
+async fn a_simulation_beyond_its_time_is_out_of_gas_and_its_block_is_not() {
+    let mut settings = Settings::default();
+    settings.node.work.call_time_max_ms = 1;
+    let api = TestApi::start(settings).await;
+    let transfer = Transfer::new(0, 0);
+    let arguments = [json!(vec!["0xb0b"; 1_500]), json!(vec!["1"; 1_500])];
+    let registry = api.chain.registry();
+    let call = registry.call_from_json("0x1::node_account::batch_transfer", &[], &arguments);
+    let payload = TransactionPayload::EntryFunction(call.unwrap());
+    let batch = transfer.sign_payload(&api.chain, payload);
+    let mut unsigned = batch.clone();
+    unsigned.authenticator = TransactionAuthenticator::Ed25519 {
+        public_key: transfer.account().key.public_key(),
+        signature: Ed25519Signature([0; 64]),
+    };
+    let simulated = only(&simulate(&api, &unsigned, "", "*/*").await);
+    assert_eq!(simulated["success"], false);
+    assert_eq!(simulated["vm_status"], "Out of gas");
+    let committed = api.commit_signed(&batch).await;
+    assert_eq!(committed["success"], true, "{committed}");
+    api.stop().await;
+}

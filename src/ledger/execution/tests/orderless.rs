@@ -251,7 +251,7 @@ fn executes_a_multisig_payload_with_a_nonce() {
         &[],
         vec![bcs::to_bytes(&address(0)).unwrap()],
     );
-    let viewed = ledger_execution::view(&chain.chain, &chain, &next).unwrap();
+    let viewed = ledger_execution::view(&chain.chain, &chain, &next, None).unwrap();
     let multisig: AccountAddress = bcs::from_bytes(&viewed.values[0].1).unwrap();
     let no_metadata = bcs::to_bytes(&Vec::<Vec<u8>>::new()).unwrap();
     let one = bcs::to_bytes(&1u64).unwrap();

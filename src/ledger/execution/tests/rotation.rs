@@ -226,6 +226,7 @@ fn originating_address(chain: &MemoryChain, key: HashValue) -> Option<AccountAdd
         &chain.chain,
         chain,
         &chain.call("0x1::account::originating_address", &[], arguments),
+        None,
     );
     bcs::from_bytes(&viewed.unwrap().values[0].1).unwrap()
 }

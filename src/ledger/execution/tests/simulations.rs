@@ -2,7 +2,7 @@
 //! signatures.
 
 use ledger_crypto::Ed25519PrivateKey;
-use ledger_execution::{development_accounts, simulate, validate_for_admission};
+use ledger_execution::{ViewError, development_accounts, simulate, validate_for_admission, view};
 use ledger_test_support::{MemoryChain, START_SECS};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, LedgerInfo, RawTransaction,
@@ -11,7 +11,8 @@ use ledger_types::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
     },
 };
-use ledger_vm::intrinsic_gas_units;
+use ledger_vm::{Interrupt, intrinsic_gas_units};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const UNSIGNED: AccountAuthenticator = AccountAuthenticator::NoAccountAuthenticator;
@@ -50,6 +51,7 @@ fn simulated(
         &info(chain),
         now_secs * 1_000_000,
         signed,
+        None,
     )
     .unwrap()
 }
@@ -106,7 +108,15 @@ fn rejects_too_many_signers_before_reading_their_accounts() {
             secondary_signer_addresses: (1..=addresses).map(AccountAddress::from_low_u64).collect(),
             secondary_signers: vec![UNSIGNED; signatures],
         };
-        let executed = simulate(&chain.chain, &UnreadableState, &info(&chain), 0, &signed).unwrap();
+        let executed = simulate(
+            &chain.chain,
+            &UnreadableState,
+            &info(&chain),
+            0,
+            &signed,
+            None,
+        )
+        .unwrap();
         status(&chain, &executed)
     };
     assert_eq!(simulated_status(33, 33), "INVALID_SIGNATURE");
@@ -177,4 +187,51 @@ fn rejects_unsigned_transactions_in_a_block() {
         block.discarded[0].status_code,
         Status::InvalidAuthKey.code()
     );
+}
+
+/// Ends the call with each of its charges in turn.
+#[test]
+fn an_interrupted_simulation_is_out_of_gas_and_leaves_no_changes_of_its_call() {
+    let chain = MemoryChain::development();
+    let signed = unsigned(chain.raw(&key(), chain.transfer(UNKNOWN_ADDRESS, 1)));
+    let now_usecs = chain.next_secs() * 1_000_000;
+    let uninterrupted = simulated(&chain, chain.next_secs(), &signed);
+    let events = uninterrupted.events.len();
+    let interrupted_after = |charges: u64| {
+        let count = AtomicU64::new(0);
+        let interrupt = Interrupt::new(move || count.fetch_add(1, Relaxed) >= charges);
+        simulate(
+            &chain.chain,
+            &chain,
+            &info(&chain),
+            now_usecs,
+            &signed,
+            Some(interrupt),
+        )
+        .unwrap()
+    };
+    let mut charges = 0;
+    loop {
+        let executed = interrupted_after(charges);
+        if status(&chain, &executed) == "Executed successfully" {
+            assert_eq!(executed.events, uninterrupted.events);
+            break;
+        }
+        assert_eq!(status(&chain, &executed), "Out of gas", "{charges}");
+        assert!(executed.events.len() < events, "{charges}");
+        charges += 1;
+    }
+    assert!(charges > 5, "the call has several charges");
+}
+
+#[test]
+fn an_interrupted_view_is_out_of_gas() {
+    let chain = MemoryChain::development();
+    let call = chain.call("0x1::block::get_current_block_height", &[], vec![]);
+    let interrupt = Interrupt::new(|| true);
+    let viewed = view(&chain.chain, &chain, &call, Some(interrupt));
+    let Err(ViewError::Failed(failure)) = viewed else {
+        panic!("{viewed:?}");
+    };
+    assert_eq!(failure.vm_status(&chain.chain), "Out of gas");
 }

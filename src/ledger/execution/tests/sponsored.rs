@@ -327,6 +327,7 @@ fn simulated(
         &info,
         info.timestamp_usecs,
         &SignedTransaction { raw, authenticator },
+        None,
     )
     .unwrap()
 }

@@ -17,7 +17,13 @@ fn chain() -> MemoryChain {
 
 /// Returns the value of a view function without arguments.
 fn view_value(chain: &MemoryChain, function: &str) -> Value {
-    let viewed = view(&chain.chain, chain, &chain.call(function, &[], vec![])).unwrap();
+    let viewed = view(
+        &chain.chain,
+        chain,
+        &chain.call(function, &[], vec![]),
+        None,
+    )
+    .unwrap();
     let [(tag, bytes)] = viewed.values.as_slice() else {
         panic!("not exactly one value");
     };
@@ -94,7 +100,7 @@ fn charges_a_view_for_its_argument_bytes() {
             &[],
             vec![owner, bcs::to_bytes(&name).unwrap()],
         );
-        view(&chain.chain, &chain, &call).unwrap().gas_used
+        view(&chain.chain, &chain, &call, None).unwrap().gas_used
     };
     let (short, long) = (gas("n".to_owned()), gas("n".repeat(1_000_000)));
     assert!(long > short + 10_000, "{short}, {long}");

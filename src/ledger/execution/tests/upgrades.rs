@@ -61,6 +61,7 @@ fn locked(chain: &MemoryChain) -> Result<u64, ViewError> {
         &chain.chain,
         chain,
         &chain.call("0x1::escrow::locked", &[COIN], vec![payer]),
+        None,
     )?;
     Ok(bcs::from_bytes(&viewed.values[0].1).unwrap())
 }

@@ -1,13 +1,19 @@
 //! Metrics of actors: mailboxes, worker threads, and queues of the signature check.
 
 use super::family::{Families, Row, Unit};
-use ledger_actors::{LaneStatus, MailboxStatus, NodeHandle, WorkStatus};
+use ledger_actors::{BudgetStatus, LaneStatus, MailboxStatus, NodeHandle, WorkStatus};
 
 /// Appends the metrics of actors.
 pub fn collect(node: &NodeHandle, families: &mut Families) {
     mailboxes(&node.mailboxes(), families);
     workers(&node.meters().work, families);
     stalls(node, families);
+    families.add_rows(
+        &node.budgets(),
+        |budget| [("budget", budget.name)],
+        &BUDGET_GAUGES,
+        &BUDGET_COUNTERS,
+    );
     families
         .gauge((
             "ledger_read_queue_capacity",
@@ -21,6 +27,40 @@ pub fn collect(node: &NodeHandle, families: &mut Families) {
         &LANE_COUNTERS,
     );
 }
+
+const BUDGET_GAUGES: [Row<BudgetStatus>; 3] = [
+    (
+        (
+            "ledger_budget_capacity_seconds",
+            "Maximum estimated duration of the work that waits in the queue (PATCH \
+             /budgets/{name}).",
+        ),
+        |budget| budget.capacity_ms as f64 / 1e3,
+    ),
+    (
+        (
+            "ledger_budget_waiting_seconds",
+            "Estimated duration of the work that waits in the queue.",
+        ),
+        |budget| budget.waiting_ms as f64 / 1e3,
+    ),
+    (
+        (
+            "ledger_budget_waiting_jobs",
+            "Number of jobs that wait in the queue.",
+        ),
+        |budget| budget.waiting as f64,
+    ),
+];
+
+const BUDGET_COUNTERS: [Row<BudgetStatus>; 1] = [(
+    (
+        "ledger_budget_rejected_total",
+        "Jobs that were rejected because the queue had reached its budget or its number of jobs, or \
+         because their client held as much of either as was free.",
+    ),
+    |budget| budget.rejected as f64,
+)];
 
 const MAILBOX_GAUGES: [Row<MailboxStatus>; 4] = [
     (

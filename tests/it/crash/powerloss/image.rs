@@ -10,7 +10,7 @@ use crate::kit::TestAccount;
 use ledger_actors::{Lane, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
-use ledger_limits::ClientKey;
+use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, Store, StoreOptions};
 use ledger_types::{Genesis, LedgerInfo, Parameters, Vendor};
 use std::{
@@ -149,7 +149,8 @@ impl Check {
             check_ledger(snapshot, &acknowledged);
             Ok(())
         };
-        handle.read(check).await.unwrap();
+        let work = Work::of_node(WorkKind::Page, Demand::default());
+        handle.read(work, check).await.unwrap();
         self.looked_up += self.acknowledged.committed.len() as u64;
         for hash in &self.acknowledged.saved {
             let (_, found) = handle.transaction_by_hash(*hash).await.unwrap();

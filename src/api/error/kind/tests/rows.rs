@@ -189,10 +189,10 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("why"),
         ),
         (
-            ErrorKind::Overloaded("mempool"),
+            ErrorKind::Overloaded(overload()),
             503,
             "internal_error",
-            text("the node is overloaded: the mempool queue is full"),
+            text("overloaded: work.read_budget_ms = 500"),
         ),
         (
             ErrorKind::NotApplied,
@@ -217,12 +217,6 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             503,
             "internal_error",
             text("8 requests of this connection are in flight, which is the limit"),
-        ),
-        (
-            ErrorKind::TooManyLargeAnswers(8),
-            503,
-            "internal_error",
-            text("the node is overloaded: 8 large responses are being built, which is the limit"),
         ),
         (
             ErrorKind::BodiesFull { limit_bytes: 7 },

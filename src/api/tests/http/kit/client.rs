@@ -23,6 +23,11 @@ impl Client {
         }
     }
 
+    /// Returns the address of the listener.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Opens a connection.
     pub async fn connect(&self) -> RawConnection {
         RawConnection::connect(self.address).await

@@ -68,7 +68,7 @@ impl Caller {
     /// Runs a view function and returns the status of its failure.
     pub fn view_status(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
         let call = self.chain.call(function, type_args, args);
-        match view(&self.chain.chain, &self.chain, &call) {
+        match view(&self.chain.chain, &self.chain, &call, None) {
             Ok(_) => "Executed successfully".to_owned(),
             Err(ViewError::Failed(status)) => status.vm_status(&self.chain.chain),
             Err(ViewError::Call(error)) => error.to_string(),

@@ -159,7 +159,7 @@ impl World {
         args: Vec<Vec<u8>>,
     ) -> Result<Vec<Value>, String> {
         let call = self.entry(function, type_args, args);
-        let viewed = view(self.chain(), &self.chain, &call).map_err(|error| match error {
+        let viewed = view(self.chain(), &self.chain, &call, None).map_err(|error| match error {
             ledger_execution::ViewError::Failed(status) => status.vm_status(self.chain()),
             other => other.to_string(),
         })?;

@@ -147,11 +147,27 @@ fn simulates_a_payload_with_the_gas_and_events_of_its_execution() {
         timestamp_usecs: vault.chain.tip.timestamp_usecs,
     };
     let now_usecs = info.timestamp_usecs;
-    let simulated = simulate(&vault.chain.chain, &vault.chain, &info, now_usecs, &signed).unwrap();
+    let simulated = simulate(
+        &vault.chain.chain,
+        &vault.chain,
+        &info,
+        now_usecs,
+        &signed,
+        None,
+    )
+    .unwrap();
     let executed = vault.send(1, vault.payload(None));
     assert_eq!(simulated.info.v0().gas_used, executed.info.v0().gas_used);
     assert_eq!(vault.events(&simulated), vault.events(&executed));
-    let again = simulate(&vault.chain.chain, &vault.chain, &info, now_usecs, &signed).unwrap();
+    let again = simulate(
+        &vault.chain.chain,
+        &vault.chain,
+        &info,
+        now_usecs,
+        &signed,
+        None,
+    )
+    .unwrap();
     let status = vault.chain.chain.vm_status(&again.info.v0().status);
     assert_eq!(status, "SEQUENCE_NUMBER_TOO_OLD");
 }

@@ -83,6 +83,7 @@ impl Vault {
             &self.chain.chain,
             &self.chain,
             &self.chain.call(&function, &[], args),
+            None,
         )
         .unwrap();
         let registry = self.chain.chain.registry();

@@ -371,7 +371,7 @@ impl Program {
     /// Returns the results of a view function as JSON.
     pub fn view(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> Vec<Value> {
         let call = self.call(function, type_args, args);
-        let viewed = view(&self.chain.chain, &self.chain, &call)
+        let viewed = view(&self.chain.chain, &self.chain, &call, None)
             .unwrap_or_else(|error| panic!("{function} {call:?}: {error:?}"));
         let registry = self.chain.chain.registry();
         let json = |(tag, bytes): &(_, bytes::Bytes)| registry.value_to_json(tag, bytes).unwrap();

@@ -1,0 +1,259 @@
+//! Queues of jobs for the threads of a pool, in turns by client and bounded by estimated cost.
+//!
+//! The jobs wait in a [`FairQueue`]. A channel carries one [`Turn`] for each of them, so that the
+//! threads are [`WorkerThread`]s, which wait for the channel and end with it. A thread that
+//! receives a turn takes the job that is next at that moment.
+
+use super::{work_meter::WorkMeter, worker::WorkerThread};
+use crate::error::{NodeError, Overload};
+use crossbeam_channel::{Receiver, Sender};
+use ledger_limits::{
+    Cancel, Charge, ClientKey, CostModel, Estimate, FairQueue, QueueFull, ReachedLimit, Work,
+};
+use serde::Serialize;
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
+use tokio::sync::oneshot;
+
+/// Microseconds in a millisecond.
+const USECS_PER_MS: u64 = 1_000;
+
+/// Permission for a thread to take one job. A job that was canceled while it waited leaves a turn
+/// without a job.
+#[derive(Debug)]
+pub(crate) struct Turn;
+
+/// The limits of a queue, with the names that operators see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueLimits {
+    /// Name of the budget in metrics and on the admin listener.
+    pub(crate) name: &'static str,
+    /// Name of the budget in error messages: its setting, if it has one.
+    pub(crate) budget: &'static str,
+    /// Maximum estimated duration of the waiting jobs, in milliseconds.
+    pub(crate) budget_ms: u64,
+    /// Name of `jobs_max` in error messages: its setting, if it has one.
+    pub(crate) jobs: &'static str,
+    /// Maximum number of waiting jobs.
+    pub(crate) jobs_max: usize,
+}
+
+/// A queue of jobs that threads run with a `C`. Clones share the queue, and keep no thread alive.
+#[derive(Debug)]
+pub(crate) struct WorkQueue<C> {
+    limits: QueueLimits,
+    jobs: FairQueue<Job<C>>,
+    costs: Arc<CostModel>,
+    meter: Arc<WorkMeter>,
+}
+
+impl<C> Clone for WorkQueue<C> {
+    fn clone(&self) -> Self {
+        Self {
+            limits: self.limits,
+            jobs: self.jobs.clone(),
+            costs: Arc::clone(&self.costs),
+            meter: Arc::clone(&self.meter),
+        }
+    }
+}
+
+/// A job with its estimated cost.
+pub(crate) struct Job<C> {
+    estimate: Estimate,
+    task: Box<dyn Task<C>>,
+}
+
+impl<C> std::fmt::Debug for Job<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Job").field(&self.estimate).finish()
+    }
+}
+
+impl<C> Cancel for Job<C> {
+    fn is_canceled(&self) -> bool {
+        self.task.is_canceled()
+    }
+}
+
+/// Work that delivers its own result.
+trait Task<C>: Cancel + Send {
+    fn run(self: Box<Self>, context: &C);
+    fn reject(self: Box<Self>, error: NodeError);
+}
+
+/// Sending side of the result of a job.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, NodeError>>;
+
+struct ReplyingTask<T, W> {
+    work: W,
+    reply: Reply<T>,
+}
+
+impl<T, W> Cancel for ReplyingTask<T, W> {
+    fn is_canceled(&self) -> bool {
+        self.reply.is_closed()
+    }
+}
+
+// An error of `send` means that the receiver was dropped: the request was canceled.
+impl<C, T, W> Task<C> for ReplyingTask<T, W>
+where
+    T: Send,
+    W: FnOnce(&C) -> Result<T, NodeError> + Send,
+{
+    fn run(self: Box<Self>, context: &C) {
+        let _ = self.reply.send((self.work)(context));
+    }
+
+    fn reject(self: Box<Self>, error: NodeError) {
+        let _ = self.reply.send(Err(error));
+    }
+}
+
+impl<C: Send + 'static> WorkQueue<C> {
+    /// Creates an empty queue, and the channel of its turns. The threads end when all senders of
+    /// the channel are dropped and the queued jobs have run.
+    pub(crate) fn new(
+        limits: QueueLimits,
+        costs: Arc<CostModel>,
+        meter: Arc<WorkMeter>,
+    ) -> (Self, Sender<Turn>, Receiver<Turn>) {
+        let budget_usecs = limits.budget_ms.saturating_mul(USECS_PER_MS);
+        let (turns, receiver) = crossbeam_channel::bounded(limits.jobs_max);
+        let queue = Self {
+            limits,
+            jobs: FairQueue::new(budget_usecs, limits.jobs_max),
+            costs,
+            meter,
+        };
+        (queue, turns, receiver)
+    }
+
+    /// Estimates the cost of work.
+    pub(crate) fn estimate(&self, work: Work) -> Estimate {
+        self.costs.estimate(work.kind, work.demand)
+    }
+
+    /// Adds a job of `client` whose result is sent to `reply`. If the queue is full, the result is
+    /// [`NodeError::Overloaded`].
+    pub(crate) fn push<T: Send + 'static>(
+        &self,
+        turns: &Sender<Turn>,
+        (client, estimate): (ClientKey, Estimate),
+        reply: Reply<T>,
+        run: impl FnOnce(&C) -> Result<T, NodeError> + Send + 'static,
+    ) {
+        let task = Box::new(ReplyingTask { work: run, reply });
+        let job = Job { estimate, task };
+        match self.jobs.try_push(client, estimate.usecs, job) {
+            Ok(()) => {
+                // Fails if the channel has a turn for each job that may wait, which is enough, or
+                // if the threads have ended. In that case the jobs are dropped, which their callers
+                // take for a node that is stopping.
+                if let Err(crossbeam_channel::TrySendError::Disconnected(_)) = turns.try_send(Turn)
+                {
+                    while self.jobs.pop().is_some() {}
+                }
+                self.meter.set_depth(self.jobs.len());
+            }
+            Err(full) => {
+                self.meter.count_refused();
+                let error = self.overload(&full).into();
+                full.job.task.reject(error);
+            }
+        }
+    }
+
+    fn overload(&self, full: &QueueFull<Job<C>>) -> Overload {
+        let (limit, value) = match full.reached {
+            ReachedLimit::Cost(usecs) => (self.limits.budget, usecs / USECS_PER_MS),
+            ReachedLimit::Jobs(max) => (self.limits.jobs, max as u64),
+        };
+        Overload {
+            limit,
+            value,
+            retry_after_secs: full.retry_after_secs,
+        }
+    }
+
+    /// Creates a thread with this name that runs the jobs. Its nice value is raised to `nice`.
+    pub(crate) fn worker(
+        &self,
+        thread: &'static str,
+        nice: u8,
+        turns: Receiver<Turn>,
+        context: C,
+    ) -> WorkerThread<Turn> {
+        let queue = self.clone();
+        let step = move |Turn, _: &Receiver<Turn>| {
+            if let Some((charge, job)) = queue.jobs.pop() {
+                queue.run(charge, job, &context);
+            }
+            ControlFlow::Continue(())
+        };
+        WorkerThread::new(thread, turns, step).with_nice(nice)
+    }
+
+    fn run(&self, charge: Charge, job: Job<C>, context: &C) {
+        if job.is_canceled() {
+            // The client gets back the turn that the job would have taken.
+            self.jobs.settle(charge, 0);
+            return;
+        }
+        let begun = Instant::now();
+        job.task.run(context);
+        let usecs = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.costs.record(job.estimate, usecs);
+        self.jobs.settle(charge, usecs);
+    }
+}
+
+/// Status of the budget of a queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BudgetStatus {
+    /// Name of the budget.
+    pub name: &'static str,
+    /// Estimated duration of the jobs that may wait, in milliseconds.
+    pub capacity_ms: u64,
+    /// Estimated duration of the jobs that wait now, in milliseconds.
+    pub waiting_ms: u64,
+    /// Number of jobs that wait now.
+    pub waiting: usize,
+    /// Number of jobs that were rejected because the queue was full, since the start of the node.
+    pub rejected: u64,
+}
+
+/// The operations on a queue that do not depend on its jobs.
+pub(crate) trait Budget {
+    /// Returns the name of the budget.
+    fn name(&self) -> &'static str;
+
+    /// Returns the status of the budget.
+    fn status(&self) -> BudgetStatus;
+
+    /// Changes the estimated duration of the jobs that may wait, in milliseconds, and returns the
+    /// status. Jobs that wait beyond it stay.
+    fn set_capacity_ms(&self, capacity_ms: u64) -> BudgetStatus;
+}
+
+impl<C> Budget for WorkQueue<C> {
+    fn name(&self) -> &'static str {
+        self.limits.name
+    }
+
+    fn status(&self) -> BudgetStatus {
+        BudgetStatus {
+            name: self.limits.name,
+            capacity_ms: self.jobs.capacity_usecs() / USECS_PER_MS,
+            waiting_ms: self.jobs.waiting_usecs().div_ceil(USECS_PER_MS),
+            waiting: self.jobs.len(),
+            rejected: self.meter.refused(),
+        }
+    }
+
+    fn set_capacity_ms(&self, capacity_ms: u64) -> BudgetStatus {
+        let usecs = capacity_ms.saturating_mul(USECS_PER_MS);
+        self.jobs.set_capacity_usecs(usecs);
+        self.status()
+    }
+}
