@@ -26,18 +26,13 @@ use ledger_types::LedgerInfo;
 use std::time::Duration;
 use tokio::{
     sync::oneshot,
-    time::{Instant, sleep, timeout_at},
+    time::{Instant, timeout_at},
 };
 
 /// Number of waits that a client may hold for each free one: alone seven eighths of
 /// `wait.capacity`. More would leave the next client few waits, less would make a machine with many
 /// clients of one address need a larger capacity.
 const WAITS_PER_FREE: usize = 7;
-
-/// Time after which a client without a permit gets the status of a pending transaction, in
-/// milliseconds. Without the delay it repeats its request as fast as it gets responses. The delay
-/// takes no permit of a wait, and the committer does not know about it.
-const REFUSED_DELAY_MS: u64 = 100;
 
 /// Creates the limit on concurrent waits of a configuration.
 pub(crate) fn wait_limit(config: &WaitConfig) -> FairLimit {
@@ -49,7 +44,7 @@ impl NodeHandle {
     ///
     /// The wait ends when the transaction is committed or removed from the mempool, or after
     /// `wait.timeout_ms`. Beyond `wait.capacity` concurrent waits, or the client's part of them,
-    /// the status of a pending transaction is returned after a tenth of a second.
+    /// the status is returned without a wait.
     ///
     /// # Errors
     ///
@@ -69,7 +64,7 @@ impl NodeHandle {
         let meter = &node.mailboxes.meters.waits;
         let Some(permit) = FairPermit::try_acquire(&node.wait_limit, client) else {
             meter.refused.increment();
-            return self.status_after_delay(hash).await;
+            return self.transaction_by_hash(hash).await;
         };
         let deadline = Instant::now() + Duration::from_millis(node.config.wait.timeout_ms);
         let (reply, outcome) = oneshot::channel();
@@ -97,20 +92,6 @@ impl NodeHandle {
                 self.transaction_by_hash(hash).await
             }
         }
-    }
-
-    /// Returns the status of a transaction, after [`REFUSED_DELAY_MS`] if it is pending.
-    async fn status_after_delay(
-        &self,
-        hash: HashValue,
-    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
-        let found = self.transaction_by_hash(hash).await?;
-        let (_, TransactionStatus::Pending(_)) = found else {
-            return Ok(found);
-        };
-        let delay_ms = REFUSED_DELAY_MS.min(self.node().config.wait.timeout_ms);
-        sleep(Duration::from_millis(delay_ms)).await;
-        self.transaction_by_hash(hash).await
     }
 
     /// Returns the status after the committer has canceled a wait, because of a fault of the disk

@@ -22,7 +22,6 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
-    time::{Duration, Instant},
 };
 use wallet::{Wallet, development, funded};
 
@@ -135,7 +134,6 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     let node = start(directory.path(), config).await;
     let handle = node.handle();
     {
-        let started_at = Instant::now();
         let mut within_capacity = pin!(handle.wait_for_commit(parked.hash(), ClientKey::NODE));
         let beyond_capacity = tokio::select! {
             biased;
@@ -147,11 +145,7 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
         let (_, lookup) = beyond_capacity.unwrap();
         assert!(
             matches!(lookup, TransactionStatus::Pending(_)),
-            "before the deadline, as for a lookup by hash"
-        );
-        assert!(
-            started_at.elapsed() >= Duration::from_millis(100),
-            "a client that repeats its request would be busy"
+            "immediately, as for a lookup by hash"
         );
         let waits = handle.meters().waits;
         assert_eq!((waits.waiting, waits.refused), (1, 1));

@@ -29,6 +29,8 @@ use ledger_store::{Snapshot, StoreError};
 use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
 
 /// The hash of a transaction.
 pub(crate) enum TransactionHash {}
@@ -135,6 +137,11 @@ pub(crate) fn describe_by_hash() -> Operation {
     )
 }
 
+/// Minimum time until `wait_by_hash` responds with a pending transaction, in milliseconds, unless
+/// `wait.timeout_ms` is shorter. A client repeats its request then. If there is no capacity for its
+/// wait, it would otherwise do so as fast as the node responds.
+const PENDING_DELAY_MS: u64 = 100;
+
 /// Handles `GET /v1/transactions/wait_by_hash/{txn_hash}`.
 ///
 /// Responds to a `HEAD` request without a wait.
@@ -145,9 +152,26 @@ pub(crate) async fn wait_by_hash(
     let (ledger_info, lookup) = if cx.is_head {
         cx.node().transaction_by_hash(hash).await?
     } else {
-        cx.node().wait_for_commit(hash, cx.client()).await?
+        wait(&cx, hash).await?
     };
     render_status(&cx, ledger_info, hash, lookup).await
+}
+
+/// Returns the status of a transaction after a wait. A status that is pending takes at least
+/// [`PENDING_DELAY_MS`].
+async fn wait(
+    cx: &RequestContext,
+    hash: HashValue,
+) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+    let node = cx.node();
+    let delay_ms = PENDING_DELAY_MS.min(node.config().wait.timeout_ms);
+    let not_before = Instant::now() + Duration::from_millis(delay_ms);
+    let found = node.wait_for_commit(hash, cx.client()).await?;
+    if matches!(found.1, TransactionStatus::Pending(_)) && Instant::now() < not_before {
+        sleep_until(not_before).await;
+        return node.transaction_by_hash(hash).await;
+    }
+    Ok(found)
 }
 
 /// Describes [`wait_by_hash`].

@@ -9,7 +9,10 @@ use futures::{future::join_all, poll};
 use ledger_actors::WaitConfig;
 use ledger_api::configure;
 use serde_json::Value;
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 #[actix_web::test]
 async fn one_client_leaves_waits_to_others() {
@@ -48,7 +51,13 @@ async fn one_client_leaves_waits_to_others() {
     }
     assert_eq!(waits(), (PART, 0));
     // Beyond its part the client gets the status of the transaction, although waits are free.
+    let started_at = Instant::now();
     assert_eq!(wait(greedy).await["type"], "pending_transaction");
+    let took = started_at.elapsed();
+    assert!(
+        took >= Duration::from_millis(100),
+        "a client would be busy: {took:?}"
+    );
     assert_eq!(waits(), (PART, 1));
 
     let mut of_other = wait(other);
