@@ -1,5 +1,5 @@
 /* A disk that a test makes slow or hanging, for LD_PRELOAD: delays the syncs, writes and reads of
- * the files whose path contains a given text.
+ * the files whose path contains a given text, in all threads or in those of one name.
  *
  * The environment variable SLOW_DISK_CONTROL names a file that the test writes and this library
  * maps, so a change has effect on the next call, and an undelayed call costs one load. A delayed
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
@@ -26,7 +27,9 @@ struct operation {
     _Atomic uint64_t delay_ms; /* 0: not delayed */
     _Atomic uint64_t begun;    /* number of calls that were delayed */
     _Atomic uint64_t ended;    /* number of these calls whose delay has ended */
-    char path_part[232];       /* ends with a zero byte; written before delay_ms */
+    /* Both end with a zero byte, and are written before delay_ms. */
+    char path_part[216];
+    char thread[16]; /* name of the threads; empty: all */
 };
 
 struct control {
@@ -48,14 +51,19 @@ __attribute__((constructor)) static void map_control(void) {
     atomic_store(&control->is_loaded, 1);
 }
 
-static int matches(int fd, const char *path_part) {
+static int matches(int fd, const struct operation *operation) {
+    char thread[16] = "";
     char link[32];
     char path[4096];
+    if (operation->thread[0] != 0) {
+        prctl(PR_GET_NAME, thread);
+        if (strcmp(thread, operation->thread) != 0) return 0;
+    }
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t bytes = readlink(link, path, sizeof path - 1);
     if (bytes < 0) return 0;
     path[bytes] = 0;
-    return strstr(path, path_part) != NULL;
+    return strstr(path, operation->path_part) != NULL;
 }
 
 static uint64_t now_ms(void) {
@@ -67,7 +75,7 @@ static uint64_t now_ms(void) {
 static void delay(int kind, int fd) {
     if (control == NULL) return;
     struct operation *operation = &control->operations[kind];
-    if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation->path_part)) return;
+    if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation)) return;
     atomic_fetch_add(&operation->begun, 1);
     uint64_t begun_ms = now_ms();
     while (now_ms() - begun_ms < atomic_load(&operation->delay_ms)) {
