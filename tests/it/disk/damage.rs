@@ -22,9 +22,9 @@ const READS_MAX: u64 = 1_000;
 /// A balance whose bytes occur in no other value.
 const RARE_BALANCE: u64 = 0x81_2765_43d1;
 
-/// Changes the byte behind each [`RARE_BALANCE`] in the database file of a running node. In the coin
-/// store of an account, it states whether the store is frozen.
-pub(super) fn change_rows(node: &TestNode, change: impl Fn(u8) -> u8) {
+/// Changes the byte behind each [`RARE_BALANCE`] in the database file of a running node, and returns
+/// their offsets. In the coin store of an account, the byte states whether the store is frozen.
+pub(super) fn change_rows(node: &TestNode, change: impl Fn(u8) -> u8) -> Vec<usize> {
     let file = File::options()
         .read(true)
         .write(true)
@@ -40,10 +40,11 @@ pub(super) fn change_rows(node: &TestNode, change: impl Fn(u8) -> u8) {
         .map(|(offset, _)| offset + balance.len())
         .collect();
     assert!(!offsets.is_empty());
-    for offset in offsets {
+    for &offset in &offsets {
         let changed = [change(content[offset])];
         file.write_all_at(&changed, offset as u64).unwrap();
     }
+    offsets
 }
 
 /// Starts a node, and funds two accounts: one with much, and one with [`RARE_BALANCE`]. The rows of
