@@ -168,8 +168,9 @@ impl SlowDisk {
     }
 
     fn set(&self, thread: &str, operation: DiskOperation, path_part: &str, delay_ms: u64) {
-        let mut bytes = [0; OPERATION_BYTES - PATH_PART_OFFSET];
-        let (path_bytes, thread_bytes) = bytes.split_at_mut(bytes.len() - THREAD_BYTES);
+        const BYTES: usize = OPERATION_BYTES - PATH_PART_OFFSET;
+        let mut bytes = [0; BYTES];
+        let (path_bytes, thread_bytes) = bytes.split_at_mut(BYTES - THREAD_BYTES);
         for (to, text) in [(path_bytes, path_part), (thread_bytes, thread)] {
             assert!(text.len() < to.len(), "{text}");
             to[..text.len()].copy_from_slice(text.as_bytes());

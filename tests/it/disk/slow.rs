@@ -63,7 +63,7 @@ impl Fixture {
         let poll = format!("wait.timeout_ms={POLL_MS}");
         // More than an account submits during two slow syncs.
         let fixed = [&*poll, "mempool.capacity_per_account=100000"];
-        let node = disk.start(&[&fixed, settings].concat());
+        let node = disk.start(&[&fixed[..], settings].concat());
         let accounts: Vec<_> = (1..=SENDERS).map(TestAccount::from_seed).collect();
         for account in &accounts {
             node.fund(account, 1_000_000_000_000).await;
