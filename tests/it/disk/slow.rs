@@ -140,7 +140,7 @@ pub(super) struct HungSync {
     pub(super) hanging: HashValue,
 }
 
-fn recipient() -> TestAccount {
+pub(super) fn recipient() -> TestAccount {
     TestAccount::from_seed(100)
 }
 
@@ -233,10 +233,10 @@ async fn rejects_a_read_of_a_block_that_is_not_applied_in_time() {
     let Some(mut fixture) = Fixture::with_settings(&["storage.cache_bytes=1"]).await else {
         return;
     };
-    let HungSync { durable, hanging } = fixture.hang_after_durable_block().await;
+    let HungSync { hanging, .. } = fixture.hang_after_durable_block().await;
     let Fixture { disk, node, .. } = &fixture;
     disk.hang_in("store-applier", DiskOperation::Write, LEDGER_FILES);
-    let path = format!("/v1/transactions/by_hash/{durable}");
+    let path = format!("/v1/accounts/{}/resources", recipient().address);
     let rejected = within_patience("the end of a read", node.get(&path)).await;
     assert_eq!(disk.calls(DiskOperation::Write).waiting(), 1);
     assert_eq!(rejected.status, 503, "{}", rejected.text);

@@ -2,7 +2,7 @@
 //!
 //! A thread that uses no disk hangs in the write that wakes another thread.
 
-use super::slow::{Fixture, HungSync};
+use super::slow::{Fixture, HungSync, recipient};
 use crate::kit::{
     DiskOperation::{self, Read, Sync, Write},
     HttpClient, SlowDisk, TestAccount, TestNode, binary, until,
@@ -259,7 +259,7 @@ async fn names_the_applier_while_a_write_of_the_database_hangs() {
     let Some(mut fixture) = Fixture::with_settings(&SETTINGS).await else {
         return;
     };
-    let HungSync { durable, hanging } = fixture.hang_after_durable_block().await;
+    let HungSync { hanging, .. } = fixture.hang_after_durable_block().await;
     let (node, disk) = (&fixture.node, &fixture.disk);
     let case = Case {
         name: "store-applier",
@@ -269,7 +269,8 @@ async fn names_the_applier_while_a_write_of_the_database_hangs() {
         is_on_commit_path: false,
     };
     case.hang(disk);
-    let read = format!("{}/v1/transactions/by_hash/{durable}", node.api);
+    let account = recipient().address;
+    let read = format!("{}/v1/accounts/{account}/resources", node.api);
     begin(node, Method::GET, read);
     until("a write of the applier", || async {
         (disk.calls(Write).waiting() > 0).then_some(())
