@@ -278,7 +278,8 @@ async fn names_the_applier_while_a_write_of_the_database_hangs() {
     .await;
     // The writer waits for the applier then, before it applies the next block itself.
     disk.release(Sync);
-    case.check(node, disk, &["store-writer", "store-reader"]).await;
+    case.check(node, disk, &["store-writer", "store-reader"])
+        .await;
     node.try_wait(&hanging).await.unwrap();
 }
 
