@@ -60,7 +60,9 @@ pub(super) async fn stopped_node(settings: &[&str]) -> (TestNode, [TestAccount; 
 
 #[tokio::test]
 async fn ends_with_a_recording_if_a_resource_that_the_executor_reads_does_not_decode() {
-    let (node, [sender, recipient]) = stopped_node(&["storage.cache_bytes=1"]).await;
+    // The scrubber would find the damage as well.
+    let settings = ["storage.cache_bytes=1", "storage.scrub_hours=0"];
+    let (node, [sender, recipient]) = stopped_node(&settings).await;
     let mut node = node.restart();
     // No boolean has this value.
     change_rows(&node, |_| 2);
@@ -86,7 +88,12 @@ async fn ends_with_a_recording_if_a_resource_that_the_executor_reads_does_not_de
 
 #[tokio::test]
 async fn ends_with_a_message_that_names_the_directory_if_a_read_finds_damage() {
-    let mut node = TestNode::start(&["storage.cache_bytes=1", "storage.check_bytes_max=0"]);
+    let mut node = TestNode::start(&[
+        "storage.cache_bytes=1",
+        "storage.check_bytes_max=0",
+        // The scrubber would find the damage as well.
+        "storage.scrub_hours=0",
+    ]);
     for seed in 1..=20 {
         node.fund(&TestAccount::from_seed(seed), 1_000_000).await;
     }

@@ -384,6 +384,12 @@ async fn responds_to_each_client_during_each_sync_under_load() {
         tasks.spawn(async move { observations.read(&node, &received).await });
     }
     let clients = [&*senders, &*readers].concat();
+    // The readers begin with the first committed transfer.
+    until("the first responses to each client", || async {
+        let mut counts = clients.iter().map(|client| client.ended.load(Relaxed));
+        counts.all(|ended| ended > 0).then_some(())
+    })
+    .await;
     for _ in 0..SYNCS_UNDER_LOAD {
         // A client that fails ends the test here.
         tokio::select! {

@@ -75,12 +75,11 @@ fn begin(node: &TestNode, method: Method, url: String) -> JoinHandle<()> {
     })
 }
 
-/// Begins reads of transactions by their version, one after the other, until a call of an HTTP
-/// worker hangs.
+/// Begins reads of genesis by its version, one after the other, until a call of an HTTP worker hangs.
 async fn begin_inline_read(node: &TestNode, disk: &SlowDisk) {
     // An HTTP worker leaves a read to a reader thread if the last one was slow.
     until("a read of an HTTP worker", || async {
-        let url = format!("{}/v1/transactions/by_version/1", node.api);
+        let url = format!("{}/v1/transactions/by_version/0", node.api);
         let read = begin(node, Method::GET, url);
         until("a response, or a read that hangs", || async {
             (read.is_finished() || disk.calls(Read).waiting() > 0).then_some(())
