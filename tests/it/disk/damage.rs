@@ -22,8 +22,8 @@ const READS_MAX: u64 = 1_000;
 /// A balance whose bytes occur in no other value.
 const RARE_BALANCE: u64 = 0x81_2765_43d1;
 
-/// Changes the byte behind each [`RARE_BALANCE`] in the database file of a running node, and returns
-/// their offsets. In the coin store of an account, the byte states whether the store is frozen.
+/// Changes the byte behind each [`RARE_BALANCE`] in the database file of a running node, and
+/// returns their offsets. In the coin store of an account, the byte states whether it is frozen.
 pub(super) fn change_rows(node: &TestNode, change: impl Fn(u8) -> u8) -> Vec<usize> {
     let file = File::options()
         .read(true)

@@ -75,7 +75,7 @@ fn begin(node: &TestNode, method: Method, url: String) -> JoinHandle<()> {
     })
 }
 
-/// Begins reads of genesis by its version, one after the other, until a call of an HTTP worker hangs.
+/// Begins reads of genesis by its version, one after the other, until one hangs in an HTTP worker.
 async fn begin_inline_read(node: &TestNode, disk: &SlowDisk) {
     // An HTTP worker leaves a read to a reader thread if the last one was slow.
     until("a read of an HTTP worker", || async {
@@ -117,8 +117,8 @@ impl Case {
         disk.hang_in(self.thread, self.operation, self.path_part);
     }
 
-    /// Waits for the first call, checks what the node reports, and ends the stall. The node may name
-    /// the threads `others` as well, because they wait for this one.
+    /// Waits for the first call, checks what the node reports, and ends the stall. The node may
+    /// name the threads `others` as well, because they wait for this one.
     async fn check(&self, node: &TestNode, disk: &SlowDisk, others: &[&str]) {
         let name = self.name;
         until(&format!("a call of {name} that hangs"), || async {
