@@ -1,5 +1,6 @@
 /* A disk that a test makes slow or hanging, for LD_PRELOAD: delays the syncs, writes and reads of
- * the files whose path contains a given text. Counts the calls that find the disk full.
+ * the files whose path contains a given text, in all threads or in those of one name. Counts the
+ * calls that find the disk full.
  *
  * The environment variable SLOW_DISK_CONTROL names a file that the test writes and this library
  * maps, so a change has effect on the next call, and an undelayed call costs one load. A delayed
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
@@ -27,7 +29,9 @@ struct operation {
     _Atomic uint64_t delay_ms; /* 0: not delayed */
     _Atomic uint64_t begun;    /* number of calls that were delayed */
     _Atomic uint64_t ended;    /* number of these calls whose delay has ended */
-    char path_part[232];       /* ends with a zero byte; written before delay_ms */
+    /* Both end with a zero byte, and are written before delay_ms. */
+    char path_part[216];
+    char thread[16]; /* name of the threads; empty: all */
 };
 
 struct control {
@@ -59,10 +63,15 @@ static void find_path(int fd, char *path, size_t path_bytes) {
     path[bytes < 0 ? 0 : bytes] = 0;
 }
 
-static int matches(int fd, const char *path_part) {
+static int matches(int fd, const struct operation *operation) {
+    char thread[16] = "";
     char path[4096];
+    if (operation->thread[0] != 0) {
+        prctl(PR_GET_NAME, thread);
+        if (strcmp(thread, operation->thread) != 0) return 0;
+    }
     find_path(fd, path, sizeof path);
-    return strstr(path, path_part) != NULL;
+    return strstr(path, operation->path_part) != NULL;
 }
 
 static uint64_t now_ms(void) {
@@ -74,7 +83,7 @@ static uint64_t now_ms(void) {
 static void delay(int kind, int fd) {
     if (control == NULL) return;
     struct operation *operation = &control->operations[kind];
-    if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation->path_part)) return;
+    if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation)) return;
     atomic_fetch_add(&operation->begun, 1);
     uint64_t begun_ms = now_ms();
     while (now_ms() - begun_ms < atomic_load(&operation->delay_ms)) {

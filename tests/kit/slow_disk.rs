@@ -7,6 +7,7 @@
 //! disk.delay(DiskOperation::Sync, "ledger.log", Duration::from_secs(2));
 //! disk.hang(DiskOperation::Write, "/data/");
 //! disk.release(DiskOperation::Write);
+//! disk.hang_in("executor", DiskOperation::Read, "/data/");
 //! ```
 
 use super::TestNode;
@@ -24,11 +25,15 @@ use tempfile::TempDir;
 /// Source of the library that delays system calls.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kit/slow_disk.c");
 
-/// Size of an operation in the control file, in bytes: its delay, two counters, the part of a path.
+/// Size of an operation in the control file, in bytes: its delay, two counters, the part of a path,
+/// the name of a thread.
 const OPERATION_BYTES: usize = 256;
 
 /// Offset of the part of a path within an operation, in bytes.
 const PATH_PART_OFFSET: usize = 24;
+
+/// Size of the name of a thread, in bytes. The kernel stores 15 characters of it.
+const THREAD_BYTES: usize = 16;
 
 /// Number of values of [`DiskOperation`].
 const OPERATIONS: usize = 3;
@@ -143,13 +148,19 @@ impl SlowDisk {
     /// delay, from their begin.
     pub fn delay(&self, operation: DiskOperation, path_part: &str, delay: Duration) {
         let delay_ms = delay.as_millis().try_into().unwrap();
-        self.set(operation, path_part, delay_ms);
+        self.set("", operation, path_part, delay_ms);
     }
 
     /// Makes each call of this kind hang until [`Self::release`], on files whose path contains
     /// `path_part`.
     pub fn hang(&self, operation: DiskOperation, path_part: &str) {
-        self.set(operation, path_part, HANG_MS);
+        self.hang_in("", operation, path_part);
+    }
+
+    /// Makes calls hang as [`Self::hang`] does, in the threads of this name only. The kernel stores
+    /// 15 characters of a name.
+    pub fn hang_in(&self, thread: &str, operation: DiskOperation, path_part: &str) {
+        self.set(thread, operation, path_part, HANG_MS);
     }
 
     /// Ends the delays of this kind, also those of calls that wait.
@@ -180,10 +191,14 @@ impl SlowDisk {
         String::from_utf8_lossy(path).into_owned()
     }
 
-    fn set(&self, operation: DiskOperation, path_part: &str, delay_ms: u64) {
-        let mut bytes = [0; OPERATION_BYTES - PATH_PART_OFFSET];
-        assert!(path_part.len() < bytes.len(), "{path_part}");
-        bytes[..path_part.len()].copy_from_slice(path_part.as_bytes());
+    fn set(&self, thread: &str, operation: DiskOperation, path_part: &str, delay_ms: u64) {
+        const BYTES: usize = OPERATION_BYTES - PATH_PART_OFFSET;
+        let mut bytes = [0; BYTES];
+        let (path_bytes, thread_bytes) = bytes.split_at_mut(BYTES - THREAD_BYTES);
+        for (to, text) in [(path_bytes, path_part), (thread_bytes, thread)] {
+            assert!(text.len() < to.len(), "{text}");
+            to[..text.len()].copy_from_slice(text.as_bytes());
+        }
         let path_part_offset = offset(operation) + PATH_PART_OFFSET as u64;
         self.control.write_all_at(&bytes, path_part_offset).unwrap();
         self.write_delay(operation, delay_ms);

@@ -19,10 +19,81 @@ use std::{
 const FIRST_PAGE_BYTES: u64 = 4096;
 /// Maximum number of reads before one must find the damage.
 const READS_MAX: u64 = 1_000;
+/// A balance whose bytes occur in no other value.
+const RARE_BALANCE: u64 = 0x81_2765_43d1;
+
+/// Changes the byte behind each [`RARE_BALANCE`] in the database file of a running node, and
+/// returns their offsets. In the coin store of an account, the byte states whether it is frozen.
+pub(super) fn change_rows(node: &TestNode, change: impl Fn(u8) -> u8) -> Vec<usize> {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .open(node.directory().join("data/ledger.redb"))
+        .unwrap();
+    let length = usize::try_from(file.metadata().unwrap().len()).unwrap();
+    let mut content = vec![0; length];
+    file.read_exact_at(&mut content, 0).unwrap();
+    let balance = RARE_BALANCE.to_le_bytes();
+    let found = content.windows(balance.len()).enumerate();
+    let offsets: Vec<_> = found
+        .filter(|(_, bytes)| *bytes == balance)
+        .map(|(offset, _)| offset + balance.len())
+        .collect();
+    assert!(!offsets.is_empty());
+    for &offset in &offsets {
+        let changed = [change(content[offset])];
+        file.write_all_at(&changed, offset as u64).unwrap();
+    }
+    offsets
+}
+
+/// Starts a node, and funds two accounts: one with much, and one with [`RARE_BALANCE`]. The rows of
+/// both are in a checkpoint, and in no memory of the next node on the directory.
+pub(super) async fn stopped_node(settings: &[&str]) -> (TestNode, [TestAccount; 2]) {
+    let mut node = TestNode::start(settings);
+    let accounts = [1, 2].map(TestAccount::from_seed);
+    node.fund(&accounts[0], 1_000_000_000_000).await;
+    node.fund(&accounts[1], RARE_BALANCE).await;
+    assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
+    (node, accounts)
+}
+
+#[tokio::test]
+async fn ends_with_a_recording_if_a_resource_that_the_executor_reads_does_not_decode() {
+    // The scrubber would find the damage as well.
+    let settings = ["storage.cache_bytes=1", "storage.scrub_hours=0"];
+    let (node, [sender, recipient]) = stopped_node(&settings).await;
+    let mut node = node.restart();
+    // No boolean has this value.
+    change_rows(&node, |_| 2);
+    let chain = node.chain().await;
+    let transfer = sender.transfer(&chain, 0, recipient.address, 1);
+    // The response, if there is one before the end, is not part of this.
+    let _ = node.try_submit(&transfer).await;
+    let ended = node.ended_within_patience().await;
+    let log = node.log();
+    assert_eq!(ended.code(), Some(1), "{log}");
+    check_message(&log, &["executor", "does not decode"]);
+    assert!(!log.contains("panicked"), "{log}");
+    let files = flight_files(&node.directory().join("data"));
+    assert_eq!(files.len(), 1, "{files:?}");
+    let recording = recording(&files[0]);
+    let reason = recording["reason"].as_str().unwrap();
+    assert!(reason.contains("does not decode"), "{reason}");
+    let block = recording["blocks"].as_array().unwrap().last().unwrap();
+    assert_eq!(block["transactions"], 1, "{block}");
+    assert!(block["execution_begun_after_usecs"].is_u64(), "{block}");
+    assert!(block["executed_after_usecs"].is_null(), "{block}");
+}
 
 #[tokio::test]
 async fn ends_with_a_message_that_names_the_directory_if_a_read_finds_damage() {
-    let mut node = TestNode::start(&["storage.cache_bytes=1", "storage.check_bytes_max=0"]);
+    let mut node = TestNode::start(&[
+        "storage.cache_bytes=1",
+        "storage.check_bytes_max=0",
+        // The scrubber would find the damage as well.
+        "storage.scrub_hours=0",
+    ]);
     for seed in 1..=20 {
         node.fund(&TestAccount::from_seed(seed), 1_000_000).await;
     }

@@ -19,6 +19,8 @@ mod filling;
 mod full;
 mod moved;
 #[cfg(target_os = "linux")]
+mod scrubbing;
+#[cfg(target_os = "linux")]
 mod slow;
 #[cfg(target_os = "linux")]
 mod stalls;

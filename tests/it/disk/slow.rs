@@ -1,6 +1,8 @@
 //! A disk whose syncs are slow: what does not need a sync does not wait for one.
 //!
-//! A sync takes `SLOW_SYNC_MS`, 2,000 ms by default.
+//! A sync hangs until the clients have received the responses that must not wait for it. So the
+//! tests compare no times, and a busy machine makes them longer only. In a run under load and at a
+//! stop, a sync takes at least `SLOW_SYNC_MS`, 2,000 ms by default.
 
 use crate::kit::{
     DiskOperation, HttpResponse, NodeClient, SlowDisk, TestAccount, TestNode, until,
@@ -24,19 +26,16 @@ const LEDGER_FILES: &str = "/data/ledger.";
 /// Time limit of a long poll of these nodes, in milliseconds.
 const POLL_MS: u64 = 1_000;
 
-/// Maximum time for which a read waits for the database to apply a block, in milliseconds.
-const APPLY_WAIT_MS: u64 = 2_000;
-
-/// Time that a response may take on a busy machine, beyond the limits of the node.
-const SLACK: Duration = Duration::from_millis(900);
-
 /// Number of accounts that submit in a run under load.
 const SENDERS: u64 = 8;
 
-/// Number of slow syncs that a run under load takes.
-const SYNCS_UNDER_LOAD: u64 = 5;
+/// Number of clients that read in a run under load.
+const READERS: usize = 2;
 
-/// Returns the duration of a sync.
+/// Number of slow syncs that a run under load takes.
+const SYNCS_UNDER_LOAD: u64 = 3;
+
+/// Returns the minimum duration of a sync.
 fn sync_duration() -> Duration {
     let named = std::env::var("SLOW_SYNC_MS").ok();
     let ms = named.map_or(2_000, |text| text.parse().unwrap());
@@ -44,9 +43,9 @@ fn sync_duration() -> Duration {
 }
 
 /// A node on a slow disk, with funded accounts and a closed first checkpoint.
-struct Fixture {
-    disk: SlowDisk,
-    node: TestNode,
+pub(super) struct Fixture {
+    pub(super) disk: SlowDisk,
+    pub(super) node: TestNode,
     chain: Chain,
     /// Accounts with the sequence numbers of their next transactions.
     senders: Vec<(TestAccount, u64)>,
@@ -55,12 +54,16 @@ struct Fixture {
 impl Fixture {
     /// Starts the node. Returns `None` if this system cannot slow its disk.
     async fn new() -> Option<Self> {
+        Self::with_settings(&[]).await
+    }
+
+    /// Starts the node as [`Self::new`] does, with additional settings.
+    pub(super) async fn with_settings(settings: &[&str]) -> Option<Self> {
         let disk = SlowDisk::new()?;
-        let node = disk.start(&[
-            &format!("wait.timeout_ms={POLL_MS}"),
-            // More than an account submits during two slow syncs.
-            "mempool.capacity_per_account=100000",
-        ]);
+        let poll = format!("wait.timeout_ms={POLL_MS}");
+        // More than an account submits during two slow syncs.
+        let fixed = [&*poll, "mempool.capacity_per_account=100000"];
+        let node = disk.start(&[&fixed[..], settings].concat());
         let accounts: Vec<_> = (1..=SENDERS).map(TestAccount::from_seed).collect();
         for account in &accounts {
             node.fund(account, 1_000_000_000_000).await;
@@ -91,7 +94,7 @@ impl Fixture {
 
     /// Commits two transfers in two blocks, and makes the sync of the second one hang. The first
     /// one is durable, and the writer has had no idle time to apply it.
-    async fn hang_after_durable_block(&mut self) -> HungSync {
+    pub(super) async fn hang_after_durable_block(&mut self) -> HungSync {
         /// Time in which this test must notice that a sync has ended.
         const NOTICE: Duration = Duration::from_millis(500);
         loop {
@@ -112,6 +115,15 @@ impl Fixture {
         }
     }
 
+    /// Makes the sync in progress hang, or the next one, and waits for it.
+    async fn hang_sync(&self) {
+        self.disk.hang(DiskOperation::Sync, LEDGER_FILES);
+        until("a sync that hangs", || async {
+            (self.disk.calls(DiskOperation::Sync).waiting() > 0).then_some(())
+        })
+        .await;
+    }
+
     async fn wait_for_sync(&self, number: u64) {
         until(&format!("sync {number}"), || async {
             (self.syncs() >= number).then_some(())
@@ -121,14 +133,14 @@ impl Fixture {
 }
 
 /// The transfers of [`Fixture::hang_after_durable_block`].
-struct HungSync {
+pub(super) struct HungSync {
     /// A transfer whose block is durable.
-    durable: HashValue,
+    pub(super) durable: HashValue,
     /// A transfer whose block is in the log, and whose sync hangs.
-    hanging: HashValue,
+    pub(super) hanging: HashValue,
 }
 
-fn recipient() -> TestAccount {
+pub(super) fn recipient() -> TestAccount {
     TestAccount::from_seed(100)
 }
 
@@ -215,6 +227,30 @@ async fn reads_at_the_version_of_a_long_poll_while_the_next_sync_hangs() {
     node.try_wait(&hanging).await.unwrap();
 }
 
+#[tokio::test]
+async fn rejects_a_read_of_a_block_that_is_not_applied_in_time() {
+    // Without memory for pages, an apply writes the file.
+    let Some(mut fixture) = Fixture::with_settings(&["storage.cache_bytes=1"]).await else {
+        return;
+    };
+    let HungSync { hanging, .. } = fixture.hang_after_durable_block().await;
+    let Fixture { disk, node, .. } = &fixture;
+    disk.hang_in("store-applier", DiskOperation::Write, LEDGER_FILES);
+    let path = format!("/v1/accounts/{}/resources", recipient().address);
+    let rejected = within_patience("the end of a read", node.get(&path)).await;
+    assert_eq!(disk.calls(DiskOperation::Write).waiting(), 1);
+    assert_eq!(rejected.status, 503, "{}", rejected.text);
+    assert!(rejected.headers.contains_key("retry-after"));
+    disk.release(DiskOperation::Write);
+    until("the apply", || async {
+        (node.get(&path).await.status == 200).then_some(())
+    })
+    .await;
+    assert_eq!(disk.calls(DiskOperation::Sync).waiting(), 1);
+    disk.release(DiskOperation::Sync);
+    node.try_wait(&hanging).await.unwrap();
+}
+
 /// Observations of the clients under load.
 #[derive(Default)]
 struct Observations {
@@ -225,20 +261,28 @@ struct Observations {
     reads: AtomicU64,
     /// Reads that were rejected with 503.
     rejected_reads: AtomicU64,
-    longest_poll_ms: AtomicU64,
-    longest_read_ms: AtomicU64,
     /// A committed transfer, which the readers read.
     newest: Mutex<Option<serde_json::Value>>,
 }
 
+/// What one client has received.
+#[derive(Default)]
+struct Received {
+    /// Number of responses to long polls, or of reads of all [`paths_that_read`] a transfer.
+    ended: AtomicU64,
+    /// Longest time of a response.
+    longest_ms: AtomicU64,
+}
+
 impl Observations {
     /// Sends a request. Checks that the version of the response is not before that of a response
-    /// that was received before the request was sent, and records the longest time of the response.
-    async fn get(&self, node: &NodeClient, path: &str, longest_ms: &AtomicU64) -> HttpResponse {
+    /// that was received before the request was sent.
+    async fn get(&self, node: &NodeClient, path: &str, received: &Received) -> HttpResponse {
         let version = self.version.load(Relaxed);
         let begun = Instant::now();
         let response = within_patience(path, node.get(path)).await;
-        longest_ms.fetch_max(begun.elapsed().as_millis().try_into().unwrap(), Relaxed);
+        let ms = begun.elapsed().as_millis().try_into().unwrap();
+        received.longest_ms.fetch_max(ms, Relaxed);
         // A 503 is of no version.
         if response.status != 503 {
             let read = header_version(&response);
@@ -249,7 +293,13 @@ impl Observations {
     }
 
     /// Submits transfers one after the other, and waits for each by long polls.
-    async fn send(&self, node: &NodeClient, chain: &Chain, account: &TestAccount) {
+    async fn send(
+        &self,
+        node: &NodeClient,
+        chain: &Chain,
+        account: &TestAccount,
+        received: &Received,
+    ) {
         for sequence_number in 0.. {
             if self.is_over.load(Relaxed) {
                 return;
@@ -258,7 +308,8 @@ impl Observations {
             let hash = node.submit(&transfer).await;
             let path = format!("/v1/transactions/wait_by_hash/{hash}");
             let committed = loop {
-                let poll = self.get(node, &path, &self.longest_poll_ms).await;
+                let poll = self.get(node, &path, received).await;
+                received.ended.fetch_add(1, Relaxed);
                 assert_eq!(poll.status, 200, "{}", poll.text);
                 if poll.json["type"] == "user_transaction" {
                     break poll.json;
@@ -270,7 +321,7 @@ impl Observations {
     }
 
     /// Reads the newest committed transfer from each table.
-    async fn read(&self, node: &NodeClient) {
+    async fn read(&self, node: &NodeClient, received: &Received) {
         while !self.is_over.load(Relaxed) {
             let newest = self.newest.lock().unwrap().clone();
             let Some(newest) = newest else {
@@ -278,7 +329,7 @@ impl Observations {
                 continue;
             };
             for path in paths_that_read(&newest) {
-                let read = self.get(node, &path, &self.longest_read_ms).await;
+                let read = self.get(node, &path, received).await;
                 self.reads.fetch_add(1, Relaxed);
                 if read.status == 503 {
                     assert!(read.headers.contains_key("retry-after"), "{}", read.text);
@@ -287,56 +338,94 @@ impl Observations {
                     assert_eq!(read.status, 200, "{path}: {}", read.text);
                 }
             }
+            received.ended.fetch_add(1, Relaxed);
         }
     }
 }
 
+/// Lets the sync in progress, or the next one, hang until each client has received two more
+/// responses, and at least for [`sync_duration`]. The second response is to a request that began
+/// during the sync.
+async fn hang_until_clients_continue(fixture: &Fixture, clients: &[Arc<Received>]) {
+    fixture.hang_sync().await;
+    let begun = Instant::now();
+    let ended = |client: &Arc<Received>| client.ended.load(Relaxed);
+    let before: Vec<_> = clients.iter().map(ended).collect();
+    until("responses to each client during a sync", || async {
+        let mut counts = clients.iter().zip(&before);
+        let have_continued = counts.all(|(client, before)| ended(client) >= before + 2);
+        (have_continued && begun.elapsed() >= sync_duration()).then_some(())
+    })
+    .await;
+    assert!(fixture.disk.calls(DiskOperation::Sync).waiting() > 0);
+    fixture.disk.release(DiskOperation::Sync);
+}
+
 #[tokio::test]
-async fn keeps_deadlines_and_versions_under_load_with_slow_syncs() {
+async fn responds_to_each_client_during_each_sync_under_load() {
     let Some(fixture) = Fixture::new().await else {
         return;
     };
-    fixture.delay_syncs(sync_duration());
     let observations = Arc::new(Observations::default());
-    let mut clients = JoinSet::new();
+    let mut tasks = JoinSet::new();
+    let mut senders = Vec::new();
     for (account, _) in fixture.senders.clone() {
+        let received = Arc::new(Received::default());
+        senders.push(Arc::clone(&received));
         let (observations, node) = (Arc::clone(&observations), fixture.node.client.clone());
         let chain = fixture.chain.clone();
-        clients.spawn(async move { observations.send(&node, &chain, &account).await });
+        tasks.spawn(async move { observations.send(&node, &chain, &account, &received).await });
     }
-    for _ in 0..2 {
+    let mut readers = Vec::new();
+    for _ in 0..READERS {
+        let received = Arc::new(Received::default());
+        readers.push(Arc::clone(&received));
         let (observations, node) = (Arc::clone(&observations), fixture.node.client.clone());
-        clients.spawn(async move { observations.read(&node).await });
+        tasks.spawn(async move { observations.read(&node, &received).await });
     }
-    // A client that fails ends the test here.
-    tokio::select! {
-        () = fixture.wait_for_sync(SYNCS_UNDER_LOAD + 1) => {}
-        Some(ended) = clients.join_next() => panic!("a client ended early: {ended:?}"),
+    let clients = [&*senders, &*readers].concat();
+    // The readers begin with the first committed transfer.
+    until("the first responses to each client", || async {
+        let mut counts = clients.iter().map(|client| client.ended.load(Relaxed));
+        counts.all(|ended| ended > 0).then_some(())
+    })
+    .await;
+    for _ in 0..SYNCS_UNDER_LOAD {
+        // A client that fails ends the test here.
+        tokio::select! {
+            () = hang_until_clients_continue(&fixture, &clients) => {}
+            Some(ended) = tasks.join_next() => panic!("a client ended early: {ended:?}"),
+        }
     }
     observations.is_over.store(true, Relaxed);
-    while let Some(ended) = clients.join_next().await {
+    while let Some(ended) = tasks.join_next().await {
         ended.unwrap();
     }
-    print_figures(&observations);
+    print_figures(&observations, &senders, &readers);
     assert!(observations.committed.load(Relaxed) > 0);
-    let slack_ms = u64::try_from(SLACK.as_millis()).unwrap();
-    assert!(observations.longest_poll_ms.load(Relaxed) < POLL_MS + slack_ms);
-    assert!(observations.longest_read_ms.load(Relaxed) < APPLY_WAIT_MS + slack_ms);
 }
 
 #[allow(
     clippy::print_stdout,
     reason = "the figures are the result of a long run"
 )]
-fn print_figures(observations: &Observations) {
+fn print_figures(
+    observations: &Observations,
+    senders: &[Arc<Received>],
+    readers: &[Arc<Received>],
+) {
+    let longest_ms = |clients: &[Arc<Received>]| {
+        let all = clients.iter().map(|client| client.longest_ms.load(Relaxed));
+        all.max().unwrap()
+    };
     println!(
-        "syncs of {} ms: {} transfers committed, longest long poll {} ms; {} reads, longest {} ms, \
-         {} rejected with 503",
+        "syncs of {} ms or more: {} transfers committed, longest long poll {} ms; {} reads, \
+         longest {} ms, {} rejected with 503",
         sync_duration().as_millis(),
         observations.committed.load(Relaxed),
-        observations.longest_poll_ms.load(Relaxed),
+        longest_ms(senders),
         observations.reads.load(Relaxed),
-        observations.longest_read_ms.load(Relaxed),
+        longest_ms(readers),
         observations.rejected_reads.load(Relaxed),
     );
 }
@@ -357,6 +446,12 @@ async fn submit_until_sync(fixture: &mut Fixture, number: u64) -> Vec<HashValue>
     submitted
 }
 
+/// Returns how often the log says that a stop has given up blocks.
+fn discards(node: &TestNode) -> usize {
+    let words = "blocks whose sync has not begun are discarded";
+    node.log().matches(words).count()
+}
+
 #[allow(
     clippy::print_stdout,
     reason = "the figures are the result of a long run"
@@ -374,9 +469,16 @@ async fn stops_within_one_slow_sync() {
         if is_loaded {
             submitted.extend(submit_until_sync(&mut fixture, next + 2).await);
         }
-        let syncs = fixture.syncs();
+        fixture.hang_sync().await;
+        let (syncs, discarded) = (fixture.syncs(), discards(&fixture.node));
         let begun = Instant::now();
         fixture.node.signal("TERM");
+        until("the stop to give up the blocks behind the sync", || async {
+            (discards(&fixture.node) > discarded).then_some(())
+        })
+        .await;
+        // Ends the sync in progress once it has taken so long, and delays each further one.
+        fixture.delay_syncs(sync_duration());
         let status = fixture.node.ended_within_patience().await;
         let elapsed = begun.elapsed();
         assert_eq!(status.code(), Some(0), "{}", fixture.node.log());
@@ -386,8 +488,7 @@ async fn stops_within_one_slow_sync() {
             sync_duration().as_millis(),
             elapsed.as_millis()
         );
-        assert!(further <= 1, "{further} syncs began after the signal");
-        assert!(elapsed < sync_duration() * 2 + SLACK, "{elapsed:?}");
+        assert_eq!(further, 0, "syncs began after the signal");
         fixture.disk.release(DiskOperation::Sync);
         let Fixture {
             disk,
