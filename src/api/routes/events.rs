@@ -33,9 +33,14 @@ use ledger_types::{AccountAddress, EventKey, Identifier, LedgerInfo, StructTag};
 use ledger_vm::Chain;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fmt::Display;
 
 /// Approximate size of an event besides its data, in bytes.
 const EVENT_FIXED_BYTES: usize = 256;
+
+/// Size of an event handle in BCS: two numbers and an address. A larger field is none, and its JSON
+/// could take an HTTP worker milliseconds.
+const HANDLE_BYTES: usize = 2 * size_of::<u64>() + AccountAddress::LENGTH;
 
 /// Maximum number of events in a page, as on the reference node.
 type Limit = PageLimit<25, 100>;
@@ -477,9 +482,9 @@ impl HandleLocation {
         };
         let resource = chain
             .registry()
-            .value_to_json(&tag.clone().into(), &bytes)
+            .json_view(&tag.clone().into(), bytes)
             .map_err(|cause| StoreError::Inconsistent(format!("{tag} at {address}: {cause}")))?;
-        let Some(value) = resource.get(field.as_str()) else {
+        let Some(value) = resource.field(field.as_str()) else {
             let tag = Box::new(tag);
             return Err(ErrorKind::StructFieldNotFound {
                 address,
@@ -489,11 +494,17 @@ impl HandleLocation {
             }
             .into());
         };
-        let handle = EventHandleJson::deserialize(value).map_err(|cause| {
+        let no_handle = |cause: &dyn Display| {
             ErrorKind::InvalidInput(format!(
                 "field({field}) type is not a EventHandle struct: {cause}"
             ))
-        })?;
+        };
+        let size_bytes = value.size_bytes();
+        if size_bytes > HANDLE_BYTES {
+            return Err(no_handle(&format_args!("it has {size_bytes} bytes")).into());
+        }
+        let value = serde_json::to_value(value).map_err(|cause| no_handle(&cause))?;
+        let handle = EventHandleJson::deserialize(value).map_err(|cause| no_handle(&cause))?;
         Ok(Stream {
             key: handle.key(),
             emitted: Some(handle.counter()),

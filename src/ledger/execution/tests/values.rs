@@ -105,6 +105,23 @@ fn accepts_lenient_forms_of_input() {
 }
 
 #[test]
+fn views_a_field_as_the_whole_value_has_it() {
+    let registry = registry();
+    let id = tag("0x1::guid::ID");
+    let whole = json!({"creation_num": "1", "addr": "0x2"});
+    let bytes = registry.value_from_json(&id, &whole).unwrap();
+    let view = registry.json_view(&id, bytes.into()).unwrap();
+    for (name, size_bytes) in [("creation_num", 8), ("addr", 32)] {
+        let field = view.field(name).unwrap();
+        assert_eq!(field.size_bytes(), size_bytes);
+        assert_eq!(serde_json::to_value(field).unwrap(), whole[name]);
+    }
+    assert!(view.field("nothing").is_none());
+    let number = registry.json_view(&TypeTag::U8, vec![1].into()).unwrap();
+    assert!(number.field("creation_num").is_none());
+}
+
+#[test]
 fn prints_text_that_is_not_utf8_in_hex() {
     let json = registry().value_to_json(&tag("0x1::string::String"), &[2, 0xc3, 0x28]);
     assert_eq!(json, Ok(json!("Unparsable utf-8 0xc328")));

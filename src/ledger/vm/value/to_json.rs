@@ -55,6 +55,32 @@ impl<'a> JsonView<'a> {
         }
         Ok(Self { layout, bytes })
     }
+
+    /// Returns the view of a field, or `None` if the value is no struct with this field.
+    pub fn field(&self, name: &str) -> Option<JsonView<'_>> {
+        let Layout::Struct(fields) = &*self.layout else {
+            return None;
+        };
+        let cursor = Cursor(Cell::new(&self.bytes));
+        let position = || self.bytes.len() - cursor.0.get().len();
+        for (field, layout) in fields {
+            let begin = position();
+            // The value was validated, so no field ends too early.
+            cursor.skip(layout).ok()?;
+            if *field == name {
+                return Some(JsonView {
+                    layout: Cow::Borrowed(layout),
+                    bytes: self.bytes.slice(begin..position()),
+                });
+            }
+        }
+        None
+    }
+
+    /// Returns the size of the value in BCS, in bytes.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
 }
 
 impl ModuleRegistry {
