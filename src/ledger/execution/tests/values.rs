@@ -117,7 +117,7 @@ fn views_a_field_as_the_whole_value_has_it() {
         assert_eq!(serde_json::to_value(field).unwrap(), whole[name]);
     }
     assert!(view.field("nothing").is_none());
-    let number = registry.json_view(&TypeTag::U8, vec![1].into()).unwrap();
+    let number = registry.json_view(&TypeTag::U8, vec![1u8].into()).unwrap();
     assert!(number.field("creation_num").is_none());
 }
 
