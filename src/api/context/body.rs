@@ -360,6 +360,16 @@ impl BodyWriter {
         Ok(())
     }
 
+    /// Appends bytes that do not fit into the current piece.
+    #[cold]
+    fn write_in_pieces(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = io::Write::write(self, bytes)?;
+            bytes = &bytes[count..];
+        }
+        Ok(())
+    }
+
     /// Ends the current piece, and releases the part of its lease that it does not use.
     fn end_piece(&mut self) {
         let mut piece = std::mem::take(&mut self.piece);
@@ -382,14 +392,14 @@ impl io::Write for BodyWriter {
         Ok(count)
     }
 
-    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         // Serializers write a few bytes at a time, which nearly always fit.
-        while bytes.len() > self.leased_bytes - self.piece.len() {
-            let count = self.write(bytes)?;
-            bytes = &bytes[count..];
+        if bytes.len() <= self.leased_bytes - self.piece.len() {
+            self.piece.extend_from_slice(bytes);
+            return Ok(());
         }
-        self.piece.extend_from_slice(bytes);
-        Ok(())
+        self.write_in_pieces(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
