@@ -264,7 +264,7 @@ async fn releases_ten_thousand_abandoned_waits() {
             connection.send(&request).await;
             waits.push(connection);
         }
-        // A request without a permit gets a response immediately, without a message to the
+        // A request without a permit gets a response after 100 ms, without a message to the
         // committer, and is sent again. The permits of the last round are released when the node
         // has seen that their connections are closed.
         resend_until_waiting(&request, &mut waits, async || {
@@ -292,7 +292,8 @@ async fn releases_ten_thousand_abandoned_waits() {
     assert!(text.contains("user_transaction"), "{text}");
 }
 
-/// Resends the request on each connection that got a response immediately, until all requests wait.
+/// Resends the request on each connection that got a response without a wait, until all requests
+/// wait.
 ///
 /// # Panics
 ///
