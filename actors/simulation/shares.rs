@@ -112,8 +112,8 @@ impl Account {
     }
 }
 
-/// Checks that the accounts have equal time in the order of the blocks, up to two transactions,
-/// once each has [`WARM_UP`] of them committed.
+/// Checks that the accounts have equal time in the order of the blocks, up to two transactions and
+/// a fifth, once each has [`WARM_UP`] of them committed.
 fn check_shares(seed: u64, log: &mut [Committed]) {
     log.sort_by_key(|committed| committed.version);
     let mut counts = [0; ACCOUNTS];
@@ -128,9 +128,11 @@ fn check_shares(seed: u64, log: &mut [Committed]) {
     for committed in log {
         usecs[committed.wallet] += committed.cost_usecs;
         let least = usecs.iter().min().expect("not empty");
-        let difference = usecs.iter().max().expect("not empty") - least;
+        let most = usecs.iter().max().expect("not empty");
+        // Costs of a few microseconds are rounded to whole ones.
+        let bound = bound + most / 5;
         assert!(
-            difference <= bound,
+            most - least <= bound,
             "seed {seed}: the accounts had {usecs:?} us at version {}, which may differ by {bound}",
             committed.version
         );
