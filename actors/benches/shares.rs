@@ -14,6 +14,7 @@
 
 use ledger_actors::{Node, NodeConfig, NodeHandle, SubmitError, TransactionStatus};
 use ledger_execution::{build_chain, execute_genesis};
+use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
     TestAccount, TransactionBuilder, bcs_bytes, function_call, funded_genesis, transfer_call,
@@ -240,7 +241,10 @@ async fn send_politely(handle: &NodeHandle, duration: Duration) -> Vec<Duration>
         let hash = transfer.hash();
         let submitted_at = Instant::now();
         handle.submit(transfer).await.expect("it is accepted");
-        let (_, status) = handle.wait_for_commit(hash).await.expect("the node runs");
+        let (_, status) = handle
+            .wait_for_commit(hash, ClientKey::NODE)
+            .await
+            .expect("the node runs");
         assert!(
             matches!(status, TransactionStatus::Committed(_)),
             "{status:?}"

@@ -325,7 +325,7 @@ impl Accounts {
 /// Each run ends a batch by a random limit, commits blocks late, and lets accounts pause.
 #[test]
 fn no_account_exceeds_its_share_while_others_wait() {
-    for seed in 1..=60 {
+    for seed in 1..=20 {
         let mut accounts = Accounts::new(seed);
         let mut pool = pool(|limits| limits.capacity_per_account = 5_000);
         // Time that each account was given, and for each pair of accounts what it was when both
@@ -392,7 +392,7 @@ fn no_account_exceeds_its_share_while_others_wait() {
 
 #[test]
 fn takes_a_new_account_after_at_most_one_transaction_of_each_other() {
-    for seed in 1..=60 {
+    for seed in 1..=20 {
         let mut accounts = Accounts::new(seed);
         let mut pool = pool(|limits| limits.capacity_per_account = 5_000);
         let senders: Vec<_> = accounts.senders().collect();
