@@ -6,7 +6,7 @@ use crate::{
         extract::format::response_format,
     },
     error::{ApiError, ErrorKind},
-    limits::{connection, large_responses::rendering_demand},
+    limits::connection,
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -29,6 +29,12 @@ const INLINE_USECS_MAX: u64 = 100;
 
 /// Demand of a query that looks up a few rows.
 const FEW_ROWS: Demand = Demand::rows(4);
+
+/// Approximate number of bytes of JSON for each byte of content.
+const JSON_FACTOR: usize = 4;
+
+/// Number of bytes of BCS that are copied in the time in which a byte of JSON is rendered.
+const BCS_DIVISOR: usize = 4;
 
 /// The context of a request.
 ///
@@ -267,6 +273,14 @@ impl RequestContext {
             Format::Bcs => self.body_writer().bcs(ledger_info, &bcs()),
         }
     }
+}
+
+/// Returns the demand of rendering content of `size_bytes`.
+fn rendering_demand(format: Format, size_bytes: usize) -> Demand {
+    Demand::bytes(match format {
+        Format::Json => size_bytes.saturating_mul(JSON_FACTOR),
+        Format::Bcs => size_bytes / BCS_DIVISOR,
+    })
 }
 
 /// The error of a query on a snapshot.
