@@ -6,7 +6,7 @@ use crate::{
         extract::format::response_format,
     },
     error::{ApiError, ErrorKind},
-    limits::connection,
+    limits::{connection, large_responses::PART_DEMAND},
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -98,6 +98,7 @@ impl RequestContext {
             client: self.client(),
             kind,
             demand,
+            is_continued: false,
         }
     }
 
@@ -145,9 +146,33 @@ impl RequestContext {
         T: Send + 'static,
         Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
     {
+        self.read_work(self.work(kind, demand), query).await
+    }
+
+    /// Reads the next part of a page, as [`Self::read`] does, before the other queries of the client.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::read`].
+    pub async fn read_next<T, Q>(&self, query: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
+    {
+        let work = Work {
+            is_continued: true,
+            ..self.work(WorkKind::Page, PART_DEMAND)
+        };
+        self.read_work(work, query).await
+    }
+
+    async fn read_work<T, Q>(&self, work: Work, query: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
+    {
         // The query continues if the client disconnects, and owns values parsed from the body.
         let body_lease = Arc::clone(&self.body_lease);
-        let work = self.work(kind, demand);
         let answer = self.node().read(work, move |snapshot: &Snapshot| {
             let _body_lease = body_lease;
             QueryError::split(query(snapshot))
@@ -215,7 +240,14 @@ impl RequestContext {
         demand: Demand,
         run: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ErrorKind> {
-        let work = self.work(kind, demand);
+        self.run_work(self.work(kind, demand), run).await
+    }
+
+    async fn run_work<T: Send + 'static>(
+        &self,
+        work: Work,
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ErrorKind> {
         if work.uncorrected_usecs() <= INLINE_USECS_MAX {
             return Ok(run());
         }
@@ -234,6 +266,26 @@ impl RequestContext {
     ) -> Result<T, ApiError> {
         let demand = rendering_demand(self.format, size_bytes);
         self.run(WorkKind::Render, demand, make).await?
+    }
+
+    /// Renders a part of a page, as [`Self::render`] does. A part after the first precedes the other
+    /// renderings of the client.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of `make` and of [`Self::run`].
+    pub async fn render_part<T: Send + 'static>(
+        &self,
+        is_first: bool,
+        size_bytes: usize,
+        make: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let demand = rendering_demand(self.format, size_bytes);
+        let work = Work {
+            is_continued: !is_first,
+            ..self.work(WorkKind::Render, demand)
+        };
+        self.run_work(work, make).await?
     }
 
     /// Returns the cached response, or `None` if there is none or it is pruned.
