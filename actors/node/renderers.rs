@@ -100,7 +100,7 @@ impl Renderers {
             let turns = self.turns.upgrade().ok_or(NodeError::Stopping)?;
             let estimate = self.queue.estimate(work);
             let run = move |(): &()| Ok(run());
-            self.queue.push(&turns, (work.client, estimate), reply, run);
+            self.queue.push(&turns, (work, estimate), reply, run);
         }
         result.await.map_err(|_| NodeError::Stopping)?
     }

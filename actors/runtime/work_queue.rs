@@ -8,7 +8,7 @@ use super::{work_meter::WorkMeter, worker::WorkerThread};
 use crate::error::{NodeError, Overload};
 use crossbeam_channel::{Receiver, Sender};
 use ledger_limits::{
-    Cancel, Charge, ClientKey, CostModel, Estimate, FairQueue, QueueFull, ReachedLimit, Work,
+    Cancel, Charge, CostModel, Estimate, FairQueue, QueueFull, ReachedLimit, Work,
 };
 use serde::Serialize;
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
@@ -134,22 +134,28 @@ impl<C: Send + 'static> WorkQueue<C> {
         self.costs.estimate(work.kind, work.demand)
     }
 
-    /// Adds a job of `client` whose result is sent to `reply`. If the queue is full, the result is
+    /// Adds a job of a client whose result is sent to `reply`. If the queue is full, the result is
     /// [`NodeError::Overloaded`].
     pub(crate) fn push<T: Send + 'static>(
         &self,
         turns: &Sender<Turn>,
-        (client, estimate): (ClientKey, Estimate),
+        (work, estimate): (Work, Estimate),
         reply: Reply<T>,
         run: impl FnOnce(&C) -> Result<T, NodeError> + Send + 'static,
     ) {
         let task = Box::new(ReplyingTask { work: run, reply });
         let job = Job { estimate, task };
-        match self.jobs.try_push(client, estimate.usecs, job) {
+        let pushed = if work.is_continued {
+            self.jobs.push_continued(work.client, estimate.usecs, job);
+            Ok(())
+        } else {
+            self.jobs.try_push(work.client, estimate.usecs, job)
+        };
+        match pushed {
             Ok(()) => {
-                // Fails if the channel has a turn for each job that may wait, which is enough, or
-                // if the threads have ended. In that case the jobs are dropped, which their callers
-                // take for a node that is stopping.
+                // Fails if the channel is full, and a thread with the last turn then takes all jobs,
+                // or if the threads have ended. In that case the jobs are dropped, which their
+                // callers take for a node that is stopping.
                 if let Err(crossbeam_channel::TrySendError::Disconnected(_)) = turns.try_send(Turn)
                 {
                     while self.jobs.pop().is_some() {}
@@ -185,9 +191,13 @@ impl<C: Send + 'static> WorkQueue<C> {
         context: C,
     ) -> WorkerThread<Turn> {
         let queue = self.clone();
-        let step = move |Turn, _: &Receiver<Turn>| {
-            if let Some((charge, job)) = queue.jobs.pop() {
+        let step = move |Turn, turns: &Receiver<Turn>| {
+            while let Some((charge, job)) = queue.jobs.pop() {
                 queue.run(charge, job, &context);
+                // Continued jobs may exceed the turns that the channel has capacity for.
+                if !turns.is_empty() || queue.jobs.is_empty() {
+                    break;
+                }
             }
             ControlFlow::Continue(())
         };

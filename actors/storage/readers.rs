@@ -160,7 +160,7 @@ impl ReadQueues {
             false => (&self.reads, &turns.reads),
         };
         let run = move |context: &ReadContext| context.read(query);
-        queue.push(turns, (work.client, estimate), reply, run);
+        queue.push(turns, (work, estimate), reply, run);
     }
 
     /// Creates the threads: one for point reads, and `count` others.

@@ -6,7 +6,7 @@ mod wallet;
 
 use futures::FutureExt as _;
 use ledger_actors::{Node, NodeConfig, NodeError, NodeHandle, Overload};
-use ledger_limits::{ClientKey, ClientKeys, Demand, Work, WorkKind};
+use ledger_limits::{ClientKeys, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use std::sync::mpsc;
 use wallet::development;
@@ -58,16 +58,15 @@ impl Fixture {
         release
     }
 
-    /// Begins a query of `client` that sends `name` when it runs, and waits until it is queued.
+    /// Begins a query that sends `name` when it runs, and waits until it is queued.
     async fn queue(
         &self,
-        client: ClientKey,
+        work: Work,
         name: &'static str,
         sent: &mpsc::Sender<&'static str>,
     ) -> impl Future<Output = Result<(), NodeError>> + use<> {
         let (handle, sent) = (self.handle(), sent.clone());
         let waiting = self.waiting("reads");
-        let work = Work { client, ..PAGE };
         let mut read = Box::pin(async move {
             let query = move |_: &Snapshot| {
                 // An error means that the test has ended.
@@ -172,7 +171,7 @@ async fn serves_the_first_query_of_a_client_before_the_second_of_another() {
         (one, "third"),
         (other, "other"),
     ] {
-        reads.push(fixture.queue(client, name, &sent).await);
+        reads.push(fixture.queue(Work { client, ..PAGE }, name, &sent).await);
     }
     drop(reader);
     for read in reads {
@@ -199,11 +198,37 @@ async fn skips_queries_whose_client_has_disconnected() {
     let fixture = Fixture::start(|_| ()).await;
     let reader = fixture.occupy_reader().await;
     let (sent, order) = mpsc::channel();
-    let canceled = fixture.queue(ClientKey::NODE, "canceled", &sent).await;
-    let waits = fixture.queue(ClientKey::NODE, "waits", &sent).await;
+    let canceled = fixture.queue(PAGE, "canceled", &sent).await;
+    let waits = fixture.queue(PAGE, "waits", &sent).await;
     drop(canceled);
     drop(reader);
     waits.await.unwrap();
     assert_eq!(order.try_iter().collect::<Vec<_>>(), ["waits"]);
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn serves_the_next_part_of_a_page_before_the_first_parts_of_others_of_its_client() {
+    let fixture = Fixture::start(|config| config.work.read_budget_ms = 1).await;
+    let reader = fixture.occupy_reader().await;
+    let (sent, order) = mpsc::channel();
+    let large = Work {
+        demand: Demand::rows(1_000_000),
+        ..PAGE
+    };
+    let next = Work {
+        is_continued: true,
+        ..large
+    };
+    let reads = [
+        fixture.queue(large, "first part", &sent).await,
+        fixture.queue(next, "next part", &sent).await,
+    ];
+    drop(reader);
+    for read in reads {
+        read.await.unwrap();
+    }
+    let order: Vec<_> = order.try_iter().collect();
+    assert_eq!(order, ["next part", "first part"]);
     fixture.node.stop().await.unwrap();
 }

@@ -89,6 +89,10 @@ pub struct Work {
     pub kind: WorkKind,
     /// What the work demands.
     pub demand: Demand,
+    /// Whether the work continues a request whose first part was admitted. It precedes the other
+    /// work of its client and is always admitted, so that a client's requests in parts are completed
+    /// one after the other and hold little memory.
+    pub is_continued: bool,
 }
 
 impl Work {
@@ -98,6 +102,7 @@ impl Work {
             client: ClientKey::NODE,
             kind,
             demand,
+            is_continued: false,
         }
     }
 

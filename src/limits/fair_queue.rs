@@ -168,6 +168,12 @@ impl<J> FairQueue<J> {
         self.len() == 0
     }
 
+    /// Adds a job that continues admitted work of `client`, before its other jobs and regardless of
+    /// the capacity. The caller bounds the number of such jobs.
+    pub fn push_continued(&self, client: ClientKey, cost_usecs: u64, job: J) {
+        self.state().push_first(client, cost_usecs.max(1), job);
+    }
+
     /// Takes the next job, or returns `None` if none waits.
     pub fn pop(&self) -> Option<(Charge, J)> {
         self.state().pop()
@@ -231,6 +237,19 @@ impl<J> State<J> {
     }
 
     fn push(&mut self, key: ClientKey, cost_usecs: u64, job: J) {
+        self.count(key, cost_usecs);
+        self.clients[key.index()].jobs.push_back((cost_usecs, job));
+        self.begin_if_first(key);
+    }
+
+    fn push_first(&mut self, key: ClientKey, cost_usecs: u64, job: J) {
+        self.count(key, cost_usecs);
+        self.clients[key.index()].jobs.push_front((cost_usecs, job));
+        self.begin_if_first(key);
+    }
+
+    /// Counts a job that is about to wait.
+    fn count(&mut self, key: ClientKey, cost_usecs: u64) {
         if self.waiting_jobs == 0 {
             self.drain = Drain {
                 since: Instant::now(),
@@ -241,7 +260,11 @@ impl<J> State<J> {
         self.waiting_usecs = self.waiting_usecs.saturating_add(cost_usecs);
         let client = &mut self.clients[key.index()];
         client.waiting_usecs = client.waiting_usecs.saturating_add(cost_usecs);
-        client.jobs.push_back((cost_usecs, job));
+    }
+
+    /// Adds a client to the turns if its first job has just been added.
+    fn begin_if_first(&mut self, key: ClientKey) {
+        let client = &mut self.clients[key.index()];
         if client.jobs.len() == 1 {
             client.tag = client.tag.max(self.reached_tag);
             self.begin_waiting(key);

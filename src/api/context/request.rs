@@ -6,7 +6,7 @@ use crate::{
         extract::format::response_format,
     },
     error::{ApiError, ErrorKind},
-    limits::{connection, large_responses::rendering_demand},
+    limits::{connection, large_responses::PART_DEMAND},
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -29,6 +29,12 @@ const INLINE_USECS_MAX: u64 = 100;
 
 /// Demand of a query that looks up a few rows.
 const FEW_ROWS: Demand = Demand::rows(4);
+
+/// Approximate number of bytes of JSON for each byte of content.
+const JSON_FACTOR: usize = 4;
+
+/// Number of bytes of BCS that are copied in the time in which a byte of JSON is rendered.
+const BCS_DIVISOR: usize = 4;
 
 /// The context of a request.
 ///
@@ -92,6 +98,7 @@ impl RequestContext {
             client: self.client(),
             kind,
             demand,
+            is_continued: false,
         }
     }
 
@@ -139,9 +146,33 @@ impl RequestContext {
         T: Send + 'static,
         Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
     {
+        self.read_work(self.work(kind, demand), query).await
+    }
+
+    /// Reads the next part of a page, as [`Self::read`] does, before the other queries of the client.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::read`].
+    pub async fn read_next<T, Q>(&self, query: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
+    {
+        let work = Work {
+            is_continued: true,
+            ..self.work(WorkKind::Page, PART_DEMAND)
+        };
+        self.read_work(work, query).await
+    }
+
+    async fn read_work<T, Q>(&self, work: Work, query: Q) -> Result<(LedgerInfo, T), ApiError>
+    where
+        T: Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
+    {
         // The query continues if the client disconnects, and owns values parsed from the body.
         let body_lease = Arc::clone(&self.body_lease);
-        let work = self.work(kind, demand);
         let answer = self.node().read(work, move |snapshot: &Snapshot| {
             let _body_lease = body_lease;
             QueryError::split(query(snapshot))
@@ -209,7 +240,14 @@ impl RequestContext {
         demand: Demand,
         run: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ErrorKind> {
-        let work = self.work(kind, demand);
+        self.run_work(self.work(kind, demand), run).await
+    }
+
+    async fn run_work<T: Send + 'static>(
+        &self,
+        work: Work,
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ErrorKind> {
         if work.uncorrected_usecs() <= INLINE_USECS_MAX {
             return Ok(run());
         }
@@ -228,6 +266,26 @@ impl RequestContext {
     ) -> Result<T, ApiError> {
         let demand = rendering_demand(self.format, size_bytes);
         self.run(WorkKind::Render, demand, make).await?
+    }
+
+    /// Renders a part of a page, as [`Self::render`] does. A part after the first precedes the other
+    /// renderings of the client.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of `make` and of [`Self::run`].
+    pub async fn render_part<T: Send + 'static>(
+        &self,
+        is_first: bool,
+        size_bytes: usize,
+        make: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let demand = rendering_demand(self.format, size_bytes);
+        let work = Work {
+            is_continued: !is_first,
+            ..self.work(WorkKind::Render, demand)
+        };
+        self.run_work(work, make).await?
     }
 
     /// Returns the cached response, or `None` if there is none or it is pruned.
@@ -267,6 +325,14 @@ impl RequestContext {
             Format::Bcs => self.body_writer().bcs(ledger_info, &bcs()),
         }
     }
+}
+
+/// Returns the demand of rendering content of `size_bytes`.
+fn rendering_demand(format: Format, size_bytes: usize) -> Demand {
+    Demand::bytes(match format {
+        Format::Json => size_bytes.saturating_mul(JSON_FACTOR),
+        Format::Bcs => size_bytes / BCS_DIVISOR,
+    })
 }
 
 /// The error of a query on a snapshot.

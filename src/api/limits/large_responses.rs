@@ -5,7 +5,6 @@
 //! HTTP on one core (2026-11-27): 1 MiB of content takes 3 ms in hexadecimal and up to 20 ms as
 //! events and changes of small values.
 
-use crate::model::format::Format;
 use bytes::Bytes;
 use ledger_limits::{Demand, SMALL_LEASE_BYTES_MAX};
 use ledger_types::ExecutedTransaction;
@@ -25,20 +24,6 @@ pub(crate) const PART_DEMAND: Demand = Demand {
     gas: 0,
     signatures: 0,
 };
-
-/// Approximate number of bytes of JSON for each byte of content.
-const JSON_FACTOR: usize = 4;
-
-/// Number of bytes of BCS that are copied in the time in which a byte of JSON is rendered.
-const BCS_SPEED: usize = 4;
-
-/// Returns the demand of rendering content of `size_bytes`.
-pub(crate) fn rendering_demand(format: Format, size_bytes: usize) -> Demand {
-    Demand::bytes(match format {
-        Format::Json => size_bytes.saturating_mul(JSON_FACTOR),
-        Format::Bcs => size_bytes / BCS_SPEED,
-    })
-}
 
 /// Size of the content at which a page ends that may be shorter than its limit, in bytes.
 pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;

@@ -248,6 +248,7 @@ async fn try_compress(
             client,
             kind: WorkKind::Render,
             demand: Demand::bytes(body_bytes),
+            is_continued: false,
         };
         state.node.render(work, compress).await.ok()?
     } else {

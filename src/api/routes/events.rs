@@ -8,9 +8,7 @@ use crate::{
         extract::{Combine, PageLimit, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::large_responses::{
-        INLINE_CONTENT_BYTES_MAX, PART_BYTES_MAX, PART_DEMAND, values_bytes,
-    },
+    limits::large_responses::{INLINE_CONTENT_BYTES_MAX, PART_BYTES_MAX, values_bytes},
     model::{
         DecimalText,
         format::Format,
@@ -25,7 +23,6 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_limits::WorkKind;
 use ledger_store::{
     Snapshot, StoreError, StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRows,
 };
@@ -245,20 +242,20 @@ async fn respond(
     first: ReadPart,
 ) -> Result<LedgerResponse, ApiError> {
     let mut next = first;
+    let mut is_first = true;
     loop {
         let (stream, rest) = (next.stream, next.rest);
         let list = cx
-            .render(next.read_bytes, move || {
+            .render_part(is_first, next.read_bytes, move || {
                 next.render().map_err(|error| error.at(ledger_info))
             })
             .await?;
         let Some(rest) = rest else {
             return list.body.respond(ledger_info);
         };
+        is_first = false;
         (_, next) = cx
-            .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
-                list.read_part(snapshot, stream, &rest)
-            })
+            .read_next(move |snapshot| list.read_part(snapshot, stream, &rest))
             .await?;
     }
 }

@@ -84,17 +84,17 @@ async fn respond(
     first: ReadPart,
 ) -> Result<LedgerResponse, ApiError> {
     let mut next = first;
+    let mut is_first = true;
     loop {
         let version = next.version;
-        let rendered = cx.render(next.read_bytes, move || next.render(ledger_info));
+        let rendered = cx.render_part(is_first, next.read_bytes, move || next.render(ledger_info));
         let page = match rendered.await? {
             Rendered::Page(response) => return Ok(response),
             Rendered::Rest(page) => page,
         };
+        is_first = false;
         (_, next) = cx
-            .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
-                page.read_part(snapshot, version.into())
-            })
+            .read_next(move |snapshot| page.read_part(snapshot, version.into()))
             .await?;
     }
 }

@@ -83,6 +83,30 @@ fn counts_jobs_as_well_as_their_cost() {
 }
 
 #[test]
+fn continued_jobs_precede_the_others_of_their_client_and_are_always_admitted() {
+    let queue = FairQueue::new(100, 2);
+    let job = |client| Job {
+        client,
+        canceled: Arc::default(),
+    };
+    assert!(queue.try_push(key(1), 1, job(1)).is_ok());
+    assert!(
+        queue.try_push(key(1), 1, job(1)).is_err(),
+        "half of the jobs"
+    );
+    assert!(queue.try_push(key(2), 50, job(2)).is_ok());
+    queue.push_continued(key(1), 1_000, job(11));
+    assert_eq!((queue.len(), queue.waiting_usecs()), (3, 1_051));
+    let order: Vec<_> = std::iter::from_fn(|| pop(&queue)).collect();
+    assert_eq!(
+        order,
+        [11, 2, 1],
+        "the turn of another client comes between"
+    );
+    assert_eq!((queue.len(), queue.waiting_usecs()), (0, 0));
+}
+
+#[test]
 fn canceled_jobs_leave_a_full_queue() {
     let queue = FairQueue::new(100, 1_000);
     let jobs: Vec<_> = std::iter::from_fn(|| push(&queue, 1, 1)).collect();

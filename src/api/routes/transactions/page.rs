@@ -124,19 +124,19 @@ impl TransactionPage {
         first: ReadPart,
     ) -> Result<PageBody, ApiError> {
         let mut next = first;
+        let mut is_first = true;
         loop {
             let page = cx
-                .render(next.read_bytes, move || {
+                .render_part(is_first, next.read_bytes, move || {
                     next.render().map_err(|error| error.at(ledger_info))
                 })
                 .await?;
             if page.versions.is_empty() {
                 return Ok(page.body);
             }
+            is_first = false;
             (_, next) = cx
-                .read(WorkKind::Page, PART_DEMAND, move |snapshot| {
-                    page.read_part(snapshot)
-                })
+                .read_next(move |snapshot| page.read_part(snapshot))
                 .await?;
         }
     }
