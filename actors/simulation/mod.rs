@@ -39,6 +39,5 @@ mod properties;
 mod reads;
 mod runner;
 mod scheduler;
-mod shares;
 mod shutdown;
 mod world;
