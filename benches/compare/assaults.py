@@ -152,6 +152,18 @@ ALL = {
     "pages_of_account": Assault("200 pages of 100 transactions of 64 KB", pages_of_account),
     "large": Assault("one account, 64 KB transactions", orderless(large_call)),
     "batches": Assault("one account, 1,500 transfers each", orderless(large_batch)),
+    "votes": Assault(
+        "one account, votes on 20 proposals of 60 KB",
+        lambda ledger: orderless(lambda _: expensive.voting(ledger), stock.OWNER)(ledger),
+    ),
+    "simulated_votes": Assault(
+        "simulations of votes on 20 proposals of 60 KB",
+        of_costs("POST /transactions/simulate, votes on 20 proposals of 60 KB", 500),
+    ),
+    "heads": Assault(
+        "HEAD of pages of 100 transactions of 64 KB",
+        of_costs("HEAD /transactions?limit=100, 64 KB", 200),
+    ),
     "long_polls": Assault(
         "one address, all long polls",
         long_polls,

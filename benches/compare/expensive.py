@@ -48,6 +48,7 @@ def reads(ledger):
     yield get("GET /spec", "/v1/spec")
     yield get("GET /spec.json", "/v1/spec.json")
     yield get("GET /spec.json, zstd", "/v1/spec.json", wire.JSON, "accept-encoding: zstd")
+    yield get("GET /spec.json, br", "/v1/spec.json", wire.JSON, "accept-encoding: br")
     yield get("GET /spec.yaml", "/v1/spec.yaml")
     yield get("GET /estimate_gas_price", "/v1/estimate_gas_price")
     yield Request(
@@ -65,6 +66,16 @@ def reads(ledger):
     yield get(
         "GET /accounts/{a}/resource/{type}", f"/v1/accounts/{multisig}/resource/{multisig_type}"
     )
+    markers = ",".join(["0x1::string::String"] * 30)
+    yield get(
+        "GET /accounts/{a}/resource/{type}, long type",
+        f"/v1/accounts/{owner}/resource/0x1::coin::CoinStore<{owner}::m::C<{markers}>>",
+    )
+    nested = "vector<" * 200 + "u8" + ">" * 200
+    yield get(
+        "GET /accounts/{a}/resource/{type}, nested type",
+        f"/v1/accounts/{owner}/resource/0x1::coin::CoinStore<{nested}>",
+    )
     yield get("GET /accounts/{a}/module/{name}", "/v1/accounts/0x1/module/multisig_account")
     yield get("GET /accounts/{a}/modules", "/v1/accounts/0x1/modules")
     yield get("GET /accounts/{a}/modules, BCS", "/v1/accounts/0x1/modules", wire.BCS)
@@ -74,7 +85,10 @@ def reads(ledger):
     yield get("GET /accounts/{a}/events/{number}, 100 of 8 KB", f"/v1/accounts/{owner}/events/{stream}?limit=100")
     height = f"/v1/blocks/by_version/{ledger['first_large']}?with_transactions=true"
     yield get("GET /blocks/by_version, with_transactions", height)
-    yield get("GET /blocks/by_height/0, with_transactions", "/v1/blocks/by_height/0?with_transactions=true")
+    yield get(
+        "GET /blocks/by_height/0, with_transactions",
+        "/v1/blocks/by_height/0?with_transactions=true",
+    )
 
 
 def state(ledger):
@@ -89,6 +103,12 @@ def state(ledger):
     yield Request(
         "POST /tables/{handle}/raw_item",
         lambda _: wire.post(f"/v1/tables/{handle}/raw_item", raw_item),
+    )
+    deep = {"key_type": "vector<" * 200 + "u8" + ">" * 200, "value_type": "u8", "key": "0x"}
+    deep_item = json.dumps(deep).encode()
+    yield Request(
+        "POST /tables/{handle}/item, nested type",
+        lambda _: wire.post(f"/v1/tables/{handle}/item", deep_item),
     )
     large_item = json.dumps({"key": "0x" + "11" * (BODY_BYTES // 2)}).encode()
     yield Request(
@@ -106,7 +126,7 @@ def state(ledger):
 
 def large_pages(ledger, path="/v1/transactions", limits=range(PAGE_MAX, PAGE_MAX + 1)):
     """Returns a function that returns the path of a page of large transactions for a number."""
-    first, last = ledger["first_large"], ledger["last_large"] - 2 * PAGE_MAX
+    first, last = ledger["first_large"], ledger["last_large"] - PAGE_MAX
     limits = list(limits)
 
     def make(number):
@@ -123,6 +143,14 @@ def transactions(ledger):
     yield Request(
         "GET /transactions?limit=100, 64 KB, zstd",
         lambda number: wire.get(pages(number), wire.JSON, "accept-encoding: zstd"),
+    )
+    yield Request(
+        "GET /transactions?limit=100, 64 KB, br",
+        lambda number: wire.get(pages(number), wire.JSON, "accept-encoding: br"),
+    )
+    yield Request(
+        "HEAD /transactions?limit=100, 64 KB",
+        lambda number: wire.get(pages(number)).replace(b"GET", b"HEAD", 1),
     )
     yield Request(
         "GET /transactions?limit=100, 64 KB, BCS", lambda number: wire.get(pages(number), wire.BCS)
@@ -216,6 +244,17 @@ def proposals(ledger):
     return signing.call("0x1::multisig_account::get_pending_transactions", [multisig])
 
 
+def voting(ledger):
+    """Returns the call with the most writes: a vote on all proposals, each of which is written."""
+    arguments = [
+        signing.address_bytes(ledger["multisig"]),
+        signing.u64(1),
+        signing.u64(stock.PROPOSALS),
+        b"\1",
+    ]
+    return signing.call("0x1::multisig_account::vote_transactions", arguments)
+
+
 def long_seed(seed_bytes):
     """Returns a view in JSON that hashes a long argument."""
     arguments = ["0x1", "0x" + "11" * seed_bytes]
@@ -240,6 +279,17 @@ def posts(ledger):
     yield Request(
         "POST /transactions/simulate, 1 transfer",
         lambda _: wire.post(path, small, wire.SIGNED_BCS),
+    )
+    owner = signing.Account(stock.OWNER)
+    yield Request(
+        "POST /transactions/simulate, votes on 20 proposals of 60 KB",
+        lambda number: wire.post(
+            path, owner.unsigned(voting(ledger), nonce=number), wire.SIGNED_BCS
+        ),
+    )
+    yield Request(
+        "POST /transactions, votes on 20 proposals of 60 KB",
+        lambda number: signing.submission(owner.sign(voting(ledger), nonce=40_000 + number)),
     )
     passkeys = signing.Passkeys(stock.PASSKEYS[0])
     wrong = passkeys.sign(signing.transfer(passkeys.address), nonce=1, is_last_valid=False)

@@ -135,6 +135,7 @@ class Generator:
             else:
                 self.selector.modify(slot.socket, selectors.EVENT_WRITE, slot)
             slot.unsent = memoryview(next(self.requests))
+            slot.reader.is_head = slot.unsent[:4] == b"HEAD"
             slot.due = self.load.pipelined
             slot.began = now
         except OSError:

@@ -10,8 +10,8 @@ LARGE = 300
 LARGE_ARGUMENT_BYTES = 65_000
 # Transfers of a small part of the ledger, which the observers read.
 TRANSFERS, ACCOUNTS = 5_000, 100
-# Maximum number of pending transactions of an account.
-PENDING_MAX = 90
+# Maximum number of pending transactions of an account, and of large ones, which fill a block.
+PENDING_MAX, LARGE_PENDING_MAX = 90, 45
 # Proposals of a multisig account, each with a payload of this size in bytes.
 PROPOSALS, PAYLOAD_BYTES = 20, 60_000
 # Records of the registry of an account, each with the maximum size in bytes.
@@ -71,14 +71,21 @@ class Sequence:
         found = client.get(f"/v1/accounts/{account.hex}")
         self.number = int(found["sequence_number"])
 
-    def commit(self, calls):
-        """Commits calls and returns their transactions in JSON."""
+    def commit(self, calls, pending_max=PENDING_MAX):
+        """Commits calls and returns their transactions in JSON.
+
+        The first one of up to `pending_max` calls is submitted last, so that all of them are in the
+        same block if its limits allow it."""
         committed = []
-        for start in range(0, len(calls), PENDING_MAX):
-            hashes = []
-            for function_call in calls[start : start + PENDING_MAX]:
-                hashes.append(self.client.submit(self.account.sign(function_call, self.number)))
-                self.number += 1
+        for start in range(0, len(calls), pending_max):
+            signed = [
+                self.account.sign(function_call, self.number + index)
+                for index, function_call in enumerate(calls[start : start + pending_max])
+            ]
+            self.number += len(signed)
+            first, *others = signed
+            hashes = [self.client.submit(transaction) for transaction in others]
+            hashes.insert(0, self.client.submit(first))
             committed += [self.client.wait(transaction) for transaction in hashes]
         return committed
 
@@ -90,7 +97,7 @@ class Sequence:
 
 def add_large(client, owner):
     calls = [signing.large_call(LARGE_ARGUMENT_BYTES, number % 256) for number in range(LARGE)]
-    committed = Sequence(client, owner).commit(calls)
+    committed = Sequence(client, owner).commit(calls, LARGE_PENDING_MAX)
     versions = [int(transaction["version"]) for transaction in committed]
     return {
         "first_large": versions[0],

@@ -41,6 +41,8 @@ class Reader:
 
     def __init__(self, keep=False):
         self.keep = keep
+        # Whether responses have no body in spite of their length, as those of `HEAD`.
+        self.is_head = False
         self.buffer = b""
         self.reset()
 
@@ -64,7 +66,8 @@ class Reader:
                 self.status = int(head[9:12])
                 self.is_chunked = bool(CHUNKED.search(head))
                 length = CONTENT_LENGTH.search(head)
-                self.remaining = 0 if self.is_chunked or not length else int(length.group(1))
+                self.remaining = int(length.group(1)) if length and not self.is_head else 0
+                self.is_chunked = self.is_chunked and not self.is_head
             if self.is_chunked:
                 if not self.take_chunks():
                     return
@@ -127,6 +130,7 @@ class Connection:
                 self.connect()
             self.socket.sendall(request)
             reader = Reader(keep=True)
+            reader.is_head = request.startswith(b"HEAD")
             while data := self.socket.recv(READ_BYTES):
                 for response in reader.feed(data):
                     return response
