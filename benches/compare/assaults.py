@@ -183,7 +183,7 @@ ALL = {
         "batches in JSON, 900 transfers each",
         of_costs("POST /transactions/batch, 900 transfers each, JSON", 64),
     ),
-    "resources": Assault("resources of an account", of_costs("GET /accounts/{a}/resources", 256)),
+    "resources": Assault("2,100 resources", of_costs("GET /accounts/{a}/resources", 256)),
     "modules": Assault("modules", of_costs("GET /accounts/{a}/modules", 256)),
     "events": Assault(
         "pages of 100 events of 8 KB",

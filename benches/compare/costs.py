@@ -2,8 +2,8 @@
 
 A client sends each request of a list repeatedly over one connection, one at a time. The figure is
 the processor time of all threads of the node for one request. The other columns have the bytes of
-the request and of its response, the time to the response, and the growth of resident memory
-during the first of them. The node has no response cache, because a client can always vary its requests.
+the request and of its response, the time to the response, and the growth of resident memory during
+the first request. The node has no response cache, because a client can always vary its requests.
 """
 
 import json
@@ -128,7 +128,9 @@ def peak_bytes(node):
 
 
 def line(row):
-    by_thread = ", ".join(f"{name} {used:,.0f}" for name, used in row["by_thread"].items() if used >= 1)
+    by_thread = ", ".join(
+        f"{name} {used:,.0f}" for name, used in row["by_thread"].items() if used >= 1
+    )
     return [
         f"`{row['name']}`",
         str(row["status"]),

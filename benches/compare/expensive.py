@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import urllib.parse
 
 import signing
 import stock
@@ -11,6 +12,8 @@ import wire
 PAGE_MAX, BATCH_MAX = 100, 10
 # Bytes of a JSON body that is close to the maximum, 8 MiB.
 BODY_BYTES = 8_000_000
+# Type arguments with which a type can still be parsed.
+LONG_TYPE_ARGUMENTS = 30
 # Transfers that nearly fill a transaction.
 BATCH_TRANSFERS = 1_500
 
@@ -66,15 +69,11 @@ def reads(ledger):
     yield get(
         "GET /accounts/{a}/resource/{type}", f"/v1/accounts/{multisig}/resource/{multisig_type}"
     )
-    markers = ",".join(["0x1::string::String"] * 30)
+    markers = ",".join(["0x1::string::String"] * LONG_TYPE_ARGUMENTS)
+    long_type = urllib.parse.quote(f"0x1::coin::CoinStore<{owner}::m::C<{markers}>>")
     yield get(
         "GET /accounts/{a}/resource/{type}, long type",
-        f"/v1/accounts/{owner}/resource/0x1::coin::CoinStore<{owner}::m::C<{markers}>>",
-    )
-    nested = "vector<" * 200 + "u8" + ">" * 200
-    yield get(
-        "GET /accounts/{a}/resource/{type}, nested type",
-        f"/v1/accounts/{owner}/resource/0x1::coin::CoinStore<{nested}>",
+        f"/v1/accounts/{owner}/resource/{long_type}",
     )
     yield get("GET /accounts/{a}/module/{name}", "/v1/accounts/0x1/module/multisig_account")
     yield get("GET /accounts/{a}/modules", "/v1/accounts/0x1/modules")
@@ -82,7 +81,10 @@ def reads(ledger):
     records = f"/v1/accounts/{owner}/events/0x1::registry::Registry/set_events"
     yield get("GET /accounts/{a}/events/{handle}/{field}, 100 of 8 KB", f"{records}?limit=100")
     stream = ledger["record_stream"]
-    yield get("GET /accounts/{a}/events/{number}, 100 of 8 KB", f"/v1/accounts/{owner}/events/{stream}?limit=100")
+    yield get(
+        "GET /accounts/{a}/events/{number}, 100 of 8 KB",
+        f"/v1/accounts/{owner}/events/{stream}?limit=100",
+    )
     height = f"/v1/blocks/by_version/{ledger['first_large']}?with_transactions=true"
     yield get("GET /blocks/by_version, with_transactions", height)
     yield get(
@@ -104,19 +106,14 @@ def state(ledger):
         "POST /tables/{handle}/raw_item",
         lambda _: wire.post(f"/v1/tables/{handle}/raw_item", raw_item),
     )
-    deep = {"key_type": "vector<" * 200 + "u8" + ">" * 200, "value_type": "u8", "key": "0x"}
-    deep_item = json.dumps(deep).encode()
-    yield Request(
-        "POST /tables/{handle}/item, nested type",
-        lambda _: wire.post(f"/v1/tables/{handle}/item", deep_item),
-    )
     large_item = json.dumps({"key": "0x" + "11" * (BODY_BYTES // 2)}).encode()
     yield Request(
         "POST /tables/{handle}/raw_item, 8 MB key",
         lambda _: wire.post(f"/v1/tables/{handle}/raw_item", large_item),
     )
     # The variant of a table item, the handle, and the key.
-    state_key = b"\1" + signing.address_bytes(handle) + signing.sized(signing.sized(ledger["record"]))
+    record_key = signing.sized(signing.sized(ledger["record"]))
+    state_key = b"\1" + signing.address_bytes(handle) + record_key
     raw_value = json.dumps({"key": "0x" + state_key.hex()}).encode()
     yield Request(
         "POST /experimental/state_values/raw",
@@ -167,15 +164,16 @@ def transactions(ledger):
         "GET /transactions/auxiliary_info?limit=100",
         lambda number: wire.get(auxiliary(number).replace("start=", "start_version=")),
     )
-    yield get("GET /transactions/by_hash, 64 KB", f"/v1/transactions/by_hash/{ledger['large_hash']}")
+    transactions = "/v1/transactions"
+    large = ledger["large_hash"]
+    yield get("GET /transactions/by_hash, 64 KB", f"{transactions}/by_hash/{large}")
+    yield get("GET /transactions/wait_by_hash, 64 KB", f"{transactions}/wait_by_hash/{large}")
+    version = ledger["first_large"]
+    yield get("GET /transactions/by_version, 64 KB", f"{transactions}/by_version/{version}")
+    genesis = f"{transactions}/by_version/0"
+    yield get("GET /transactions/by_version/0", genesis)
     yield get(
-        "GET /transactions/by_version, 64 KB", f"/v1/transactions/by_version/{ledger['first_large']}"
-    )
-    yield get("GET /transactions/by_version/0", "/v1/transactions/by_version/0")
-    yield get("GET /transactions/by_version/0, zstd", "/v1/transactions/by_version/0", wire.JSON, "accept-encoding: zstd")
-    yield get(
-        "GET /transactions/wait_by_hash, 64 KB",
-        f"/v1/transactions/wait_by_hash/{ledger['large_hash']}",
+        "GET /transactions/by_version/0, zstd", genesis, wire.JSON, "accept-encoding: zstd"
     )
 
 

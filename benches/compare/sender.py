@@ -9,6 +9,7 @@ import dataclasses
 import heapq
 import multiprocessing
 import os
+import re
 import selectors
 import socket
 import sys
@@ -19,10 +20,15 @@ import programs
 import wire
 
 NICE = 19
-# Time until a connection repeats its request after a rejection, in seconds. A client that repeats at
-# once would measure the cost of rejections.
+# Time until a connection repeats its request after a rejection, in seconds. A client that repeats
+# at once would measure the cost of rejections.
 PAUSE_AFTER_REJECTION_SECONDS = 0.25
 REJECTIONS = (429, 503, 507)
+# Beginning of a response that is kept, and the message of a rejection in it.
+MESSAGE_BYTES = 300
+MESSAGE = re.compile(rb'"message":"([^"]{0,120})')
+# Maximum number of different messages in a report.
+REASONS_MAX = 4
 # Interval in which the rate of a load with a target is corrected, in seconds.
 CORRECT_SECONDS = 0.1
 # Step of the loop of a load with a rate, in seconds.
@@ -54,7 +60,7 @@ class Slot:
 
     def __init__(self):
         self.socket = None
-        self.reader = wire.Reader()
+        self.reader = wire.Reader(MESSAGE_BYTES)
         self.unsent = None
         self.due = 0
         self.began = 0
@@ -71,6 +77,8 @@ class Generator:
         self.paused = []
         self.idle = collections.deque()
         self.statuses = collections.Counter()
+        # Messages of rejections, with the limits that were reached.
+        self.reasons = collections.Counter()
         self.received_bytes = 0
         self.sent_bytes = 0
         self.latency_seconds = 0.0
@@ -116,6 +124,7 @@ class Generator:
     def report(self):
         return {
             "statuses": dict(self.statuses),
+            "reasons": dict(self.reasons.most_common(REASONS_MAX)),
             "received_bytes": self.received_bytes,
             "sent_bytes": self.sent_bytes,
             "latency_seconds": self.latency_seconds,
@@ -130,7 +139,7 @@ class Generator:
                 slot.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 slot.socket.setblocking(False)
                 slot.socket.connect_ex(self.address)
-                slot.reader = wire.Reader()
+                slot.reader = wire.Reader(MESSAGE_BYTES)
                 self.selector.register(slot.socket, selectors.EVENT_WRITE, slot)
             else:
                 self.selector.modify(slot.socket, selectors.EVENT_WRITE, slot)
@@ -156,8 +165,11 @@ class Generator:
                     self.fail(slot)
                     return
                 self.received_bytes += len(data)
-                for status, _ in slot.reader.feed(data):
+                for status, body in slot.reader.feed(data):
                     self.statuses[status] += 1
+                    if status in REJECTIONS:
+                        found = MESSAGE.search(body)
+                        self.reasons[found.group(1).decode() if found else ""] += 1
                     slot.due -= 1
                     if slot.due == 0:
                         self.end(slot, status)
@@ -210,6 +222,7 @@ def difference(after, before, seconds):
     completed = after["completed"] - before["completed"]
     return {
         "per_second": {status: rate for status, rate in statuses.items() if rate},
+        "reasons": after["reasons"],
         "received_per_second": (after["received_bytes"] - before["received_bytes"]) / seconds,
         "sent_per_second": (after["sent_bytes"] - before["sent_bytes"]) / seconds,
         "latency_seconds": (after["latency_seconds"] - before["latency_seconds"])

@@ -167,6 +167,7 @@ def client(load, report):
         "completed": completed,
         "rejected": sum(statuses.values()) - completed,
         "statuses": statuses,
+        "reasons": report["reasons"],
         "ms": report["latency_seconds"] * 1e3,
     }
 

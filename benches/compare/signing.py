@@ -126,7 +126,8 @@ class Passkeys:
     def __init__(self, seed):
         from cryptography.hazmat.primitives.asymmetric import ec
 
-        self.key = ec.derive_private_key(int.from_bytes(sha3(seed.encode())[:31], "big"), ec.SECP256R1())
+        scalar = int.from_bytes(sha3(seed.encode())[:31], "big")
+        self.key = ec.derive_private_key(scalar, ec.SECP256R1())
         numbers = self.key.public_key().public_numbers()
         point = b"\4" + numbers.x.to_bytes(32, "big") + numbers.y.to_bytes(32, "big")
         self.keys = vector([b"\2" + sized(point)] * PASSKEYS) + bytes([PASSKEYS])

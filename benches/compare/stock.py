@@ -17,7 +17,7 @@ PROPOSALS, PAYLOAD_BYTES = 20, 60_000
 # Records of the registry of an account, each with the maximum size in bytes.
 RECORDS, RECORD_BYTES = 100, 8_192
 # Coins that an account creates, so that it has many resources.
-COINS = 100
+COINS = 700
 PAGES = 50
 PAGE = 25
 NATIVE_COIN = "0x1::node_coin::NodeCoin"
@@ -27,7 +27,7 @@ SPENDERS = ("spender 0", "spender 1")
 
 
 def prepare(path, options):
-    """Creates the ledger in `path`/data, and the description that loads read, `path`/ledger.json."""
+    """Creates the ledger, `path`/data, and its description for the loads, `path`/ledger.json."""
     with programs.NODE.start(options, path) as node:
         load = ("--transfers", TRANSFERS, "--accounts", ACCOUNTS, "--connections", 16)
         programs.output_of(programs.bench_command(options, node, *load))

@@ -2,6 +2,7 @@
 
 import re
 import socket
+import sys
 import urllib.parse
 
 JSON = "application/json"
@@ -37,10 +38,10 @@ def endpoint(url):
 
 
 class Reader:
-    """Reads responses incrementally and drops their bodies unless `keep` is set."""
+    """Reads responses incrementally, and keeps at most `keep_bytes` of their bodies."""
 
-    def __init__(self, keep=False):
-        self.keep = keep
+    def __init__(self, keep_bytes=0):
+        self.keep_bytes = keep_bytes
         # Whether responses have no body in spite of their length, as those of `HEAD`.
         self.is_head = False
         self.buffer = b""
@@ -54,7 +55,7 @@ class Reader:
         self.body = []
 
     def feed(self, data):
-        """Adds received bytes. Yields a pair of status and body bytes for each whole response."""
+        """Adds received bytes. Yields status and kept body of each whole response."""
         self.buffer += data
         while self.buffer:
             if self.status is None:
@@ -75,17 +76,18 @@ class Reader:
                 self.take(self.remaining)
                 if self.remaining:
                     return
-            status, size, body = self.status, self.body_bytes, b"".join(self.body)
+            response = self.status, b"".join(self.body)
             self.reset()
-            yield (status, body) if self.keep else (status, size)
+            yield response
 
     def take(self, count):
         part = self.buffer[:count]
         self.buffer = self.buffer[len(part) :]
         self.remaining -= len(part)
+        kept = self.keep_bytes - self.body_bytes
+        if kept > 0:
+            self.body.append(part[:kept])
         self.body_bytes += len(part)
-        if self.keep:
-            self.body.append(part)
 
     def take_chunks(self):
         """Takes chunks from the buffer. Returns whether the last one has been taken."""
@@ -129,7 +131,7 @@ class Connection:
             if self.socket is None:
                 self.connect()
             self.socket.sendall(request)
-            reader = Reader(keep=True)
+            reader = Reader(keep_bytes=sys.maxsize)
             reader.is_head = request.startswith(b"HEAD")
             while data := self.socket.recv(READ_BYTES):
                 for response in reader.feed(data):
