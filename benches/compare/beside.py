@@ -33,7 +33,7 @@ COMMIT_MS_MIN = 20
 # Time of a load before the observers start, in seconds.
 LEAD_SECONDS = 1
 # A node is idle if its threads want less than this share of a core during this time.
-IDLE_CORES, IDLE_SECONDS, IDLE_WAIT_SECONDS = 0.1, 0.5, 120
+IDLE_CORES, IDLE_SECONDS, IDLE_WAIT_SECONDS = 0.3, 0.5, 60
 MEMORY_BYTES = re.compile(r"memory_bytes_max=(\d+)")
 HEAD = [
     "load",
