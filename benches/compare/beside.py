@@ -8,9 +8,7 @@ account takes at most twice as long (p50), and resident memory is within the sum
 node logs.
 """
 
-import contextlib
 import json
-import pathlib
 import re
 import time
 
@@ -32,8 +30,6 @@ LATENCY_MS_MAX, LATENCY_RATIO_MAX, COMMIT_RATIO_MAX = 100, 5, 2
 COMMIT_MS_MIN = 20
 # Time of a load before the observers start, in seconds.
 LEAD_SECONDS = 1
-# A node is idle if its threads want less than this share of a core during this time.
-IDLE_CORES, IDLE_SECONDS, IDLE_WAIT_SECONDS = 0.3, 0.5, 60
 MEMORY_BYTES = re.compile(r"memory_bytes_max=(\d+)")
 HEAD = [
     "load",
@@ -107,7 +103,7 @@ def chosen(options):
 
 def observed(node, load, ledger, options):
     """Returns what observers see during one phase, and what the node used."""
-    until_idle(node)
+    costs.until_idle(node)
     costs.reset_peak(node)
     running = load() if load else None
     time.sleep(LEAD_SECONDS)
@@ -122,7 +118,7 @@ def observed(node, load, ledger, options):
     report = running.stop() if running else {}
     ended = time.monotonic()
     seen = watch.stop()
-    until_idle(node)
+    costs.until_idle(node)
     return {
         "observers": seen,
         "cores": cores,
@@ -133,30 +129,8 @@ def observed(node, load, ledger, options):
         "load": report,
         "responses_per_second": report.get("per_second", {}),
         "reasons": report.get("reasons", {}),
-        "idle_after_seconds": time.monotonic() - ended - IDLE_SECONDS,
+        "idle_after_seconds": time.monotonic() - ended - costs.IDLE_SECONDS,
     }
-
-
-def until_idle(node):
-    """Waits until the node has finished what it was asked for."""
-    end = time.monotonic() + IDLE_WAIT_SECONDS
-    while time.monotonic() < end:
-        before = wanted_seconds(node)
-        time.sleep(IDLE_SECONDS)
-        if wanted_seconds(node) - before < IDLE_CORES * IDLE_SECONDS:
-            return
-
-
-def wanted_seconds(node):
-    """Returns the time in which the node's threads have run or waited for a core, in seconds.
-
-    Beside other programs, a busy node may use little processor time."""
-    wanted_ns = 0
-    for path in pathlib.Path(f"/proc/{node.pid}/task").glob("*/schedstat"):
-        with contextlib.suppress(OSError):
-            running_ns, waiting_ns, _ = map(int, path.read_text().split())
-            wanted_ns += running_ns + waiting_ns
-    return wanted_ns / 1e9
 
 
 def short(phase):

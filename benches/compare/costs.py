@@ -6,7 +6,9 @@ the request and of its response, the time to the response, and the growth of res
 the first request. The node has no response cache, because a client can always vary its requests.
 """
 
+import contextlib
 import json
+import pathlib
 import time
 
 import expensive
@@ -19,10 +21,12 @@ import wire
 
 NAME = "costs"
 # Settings with which each request has its full cost.
-SETTINGS = ("api.kept_answers_bytes_max=0",)
+SETTINGS = ("api.kept_answers_bytes_max=0", "storage.scrub_hours=0")
 # Time for which a request is repeated, in seconds, and its minimum and maximum number.
 REPEAT_SECONDS = 1.0
 REPEATS_MIN, REPEATS_MAX = 5, 2_000
+# A node is idle if its threads want less than this share of a core during this time.
+IDLE_CORES, IDLE_SECONDS, IDLE_WAIT_SECONDS = 0.3, 0.5, 60
 # Requests of each kind before a measurement.
 WARM_UP = 3
 HEAD = [
@@ -78,6 +82,7 @@ class Costs:
 
 def cost(node, client, request):
     """Returns the cost of one request."""
+    until_idle(node)
     reset_peak(node)
     resident = node.resident_bytes()
     status, _ = client.exchange(request.next())
@@ -111,6 +116,28 @@ def cost(node, client, request):
         "memory_bytes": held,
         "count": count,
     }
+
+
+def until_idle(node):
+    """Waits until the node has finished what it was asked for."""
+    end = time.monotonic() + IDLE_WAIT_SECONDS
+    while time.monotonic() < end:
+        before = wanted_seconds(node)
+        time.sleep(IDLE_SECONDS)
+        if wanted_seconds(node) - before < IDLE_CORES * IDLE_SECONDS:
+            return
+
+
+def wanted_seconds(node):
+    """Returns the time in which the node's threads have run or waited for a core, in seconds.
+
+    Beside other programs, a busy node may use little processor time."""
+    wanted_ns = 0
+    for path in pathlib.Path(f"/proc/{node.pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):
+            running_ns, waiting_ns, _ = map(int, path.read_text().split())
+            wanted_ns += running_ns + waiting_ns
+    return wanted_ns / 1e9
 
 
 def reset_peak(node):
