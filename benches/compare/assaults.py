@@ -67,6 +67,10 @@ def hasty_pages(ledger):
     return dataclasses.replace(pages(ledger), pause_seconds=0.0)
 
 
+def unread_pages(ledger):
+    return dataclasses.replace(pages(ledger), is_reading=False)
+
+
 def pages_of_account(ledger):
     path = f"/v1/accounts/{ledger['owner']}/transactions"
     return sender.Load(
@@ -135,6 +139,12 @@ def valid_signatures(_ledger):
     return sender.Load(500, requests, expected=(202,))
 
 
+def pipelined_pages(ledger):
+    """Returns a load of batches of pages of small transactions."""
+    batch = b"".join(map(wire.get, ledger["pages"][:PIPELINED]))
+    return sender.Load(256, fixed(batch), pipelined=PIPELINED)
+
+
 def balances(ledger, connections=64):
     """Returns the harmless load: batches of balance reads."""
     paths = ledger["balances"]
@@ -152,6 +162,7 @@ ALL = {
     "pages_of_account": Assault("200 pages of 100 transactions of 64 KB", pages_of_account),
     "large": Assault("one account, 64 KB transactions", orderless(large_call)),
     "batches": Assault("one account, 1,500 transfers each", orderless(large_batch)),
+    "unread": Assault("200 pages that are not read", unread_pages),
     "votes": Assault(
         "one account, votes on 20 proposals of 60 KB",
         lambda ledger: orderless(lambda _: expensive.voting(ledger), stock.OWNER)(ledger),
@@ -192,5 +203,6 @@ ALL = {
     "by_hash": Assault(
         "transactions of 64 KB by hash", of_costs("GET /transactions/wait_by_hash, 64 KB", 256)
     ),
+    "pipelined": Assault("pipelined reads of small pages", pipelined_pages),
     "documents": Assault("the OpenAPI document", of_costs("GET /spec.json, zstd", 256)),
 }

@@ -62,6 +62,14 @@ def reads(ledger):
         "GET /transactions?limit=25, small",
         lambda number: wire.get(pages[number % len(pages)]),
     )
+    yield Request(
+        "GET /transactions?limit=15, small, br",
+        lambda number: wire.get(
+            pages[number % len(pages)].replace(f"limit={stock.PAGE}", "limit=15"),
+            wire.JSON,
+            "accept-encoding: br",
+        ),
+    )
     yield get("GET /accounts/{a}", f"/v1/accounts/{owner}")
     yield get("GET /accounts/{a}/resources", f"/v1/accounts/{owner}/resources")
     yield get("GET /accounts/0x1/resources", "/v1/accounts/0x1/resources")
@@ -168,6 +176,9 @@ def transactions(ledger):
     large = ledger["large_hash"]
     yield get("GET /transactions/by_hash, 64 KB", f"{transactions}/by_hash/{large}")
     yield get("GET /transactions/wait_by_hash, 64 KB", f"{transactions}/wait_by_hash/{large}")
+    unknown = "0x" + "11" * 32
+    yield get("GET /transactions/by_hash, unknown", f"{transactions}/by_hash/{unknown}")
+    yield get("GET /transactions/wait_by_hash, unknown", f"{transactions}/wait_by_hash/{unknown}")
     version = ledger["first_large"]
     yield get("GET /transactions/by_version, 64 KB", f"{transactions}/by_version/{version}")
     genesis = f"{transactions}/by_version/0"

@@ -28,6 +28,8 @@ REJECTIONS = (429, 503, 507)
 MESSAGE_BYTES = 300
 MESSAGE = re.compile(rb'"message":"([^"]{0,120})')
 OK = b"HTTP/1.1 200"
+# Size of the receive buffer of a connection that does not read, in bytes.
+UNREAD_BYTES = 4_096
 # Maximum number of different messages in a report.
 REASONS_MAX = 4
 # Interval in which the rate of a load with a target is corrected, in seconds.
@@ -52,6 +54,8 @@ class Load:
     # Number of requests in each item of the iterator.
     pipelined: int = 1
     pause_seconds: float = PAUSE_AFTER_REJECTION_SECONDS
+    # Whether responses are read. If not, each connection sends one request and stays open.
+    is_reading: bool = True
     # Responses that the load shall get, beside rejections.
     expected: tuple = (200,)
 
@@ -141,6 +145,8 @@ class Generator:
                 slot.socket.bind((self.load.source, 0))
                 slot.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 slot.socket.setblocking(False)
+                if not self.load.is_reading:
+                    slot.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, UNREAD_BYTES)
                 slot.socket.connect_ex(self.address)
                 slot.reader = wire.Reader(MESSAGE_BYTES)
                 self.selector.register(slot.socket, selectors.EVENT_WRITE, slot)
@@ -159,6 +165,10 @@ class Generator:
                 sent = slot.socket.send(slot.unsent)
                 self.sent_bytes += sent
                 slot.unsent = slot.unsent[sent:]
+                if not slot.unsent and not self.load.is_reading:
+                    self.statuses["unread"] += 1
+                    self.selector.unregister(slot.socket)
+                    return
                 # A response may come before the whole request is sent.
                 interest = selectors.EVENT_READ | (selectors.EVENT_WRITE if slot.unsent else 0)
                 self.selector.modify(slot.socket, interest, slot)
