@@ -37,12 +37,14 @@ import shutil
 import signal
 import sys
 
+import assaults
 import cargo_benches
 import chart
 import machine
 import programs
 import reads
 import rows
+import shares
 import sustained
 import table
 
@@ -71,6 +73,14 @@ def arguments():
         "--transfers",
         type=int,
         help="transfers of million, start (1,000,000) and long (10,000,000)",
+    )
+    parser.add_argument(
+        "--load",
+        action="append",
+        dest="loads",
+        choices=sorted({*assaults.ALL, *shares.WORK}),
+        metavar="LOAD",
+        help="a load of beside or shares; default: all",
     )
     sustain = "total measured seconds of the node's turns of a sustained row"
     parser.add_argument("--sustain", type=int, default=sustained.SECONDS_DEFAULT, help=sustain)
@@ -129,7 +139,7 @@ def needed(options):
     yield options.generator
     if not rows.WITH_WAITS.isdisjoint(options.rows):
         yield options.wait_load
-    if not options.node_old:
+    if not options.node_old and not rows.OF_NODE.issuperset(options.rows):
         yield options.floor
         if options.anvil:
             yield from (options.anvil, options.peer_load)

@@ -4,13 +4,16 @@ A row has `name`, `measure` for one round, `summaries` of all rounds, and `round
 the rounds of a row that takes long.
 """
 
+import beside
 import block
+import costs
 import growth
 import load
 import long
 import machine
 import parked
 import reads
+import shares
 import start
 import sustained
 
@@ -23,12 +26,17 @@ ALL = [
     *growth.ROWS,
     *sustained.ROWS,
     *long.ROWS,
+    *costs.ROWS,
+    *beside.ROWS,
+    *shares.ROWS,
 ]
 NAMES = [row.name for row in ALL]
 # Rows that use `ledger-wait-load`.
 WITH_WAITS = {row.name for row in (*reads.ROWS, *parked.ROWS, *block.ROWS)}
+# Rows of the node alone, which print a table of their own.
+OF_NODE = {costs.NAME, beside.NAME, shares.NAME}
 # Rows that take a quarter of an hour or more, run only if named, and do not compare builds.
-LONG = {long.NAME, *sustained.NAMES}
+LONG = {long.NAME, *sustained.NAMES, *OF_NODE}
 BY_DEFAULT = [name for name in NAMES if name not in LONG]
 
 

@@ -1,4 +1,5 @@
-"""The result as a Markdown table."""
+"""The result as Markdown tables: one of rows that compare programs, and those of rows with columns
+of their own."""
 
 # Threads that are printed for each program, the busiest first.
 THREADS_MAX = 8
@@ -78,9 +79,10 @@ def line(cells):
 
 def text(results):
     machine, options = results["machine"], results["options"]
-    has_costs = any(
-        "cost" in program for row in results["rows"] for program in row["programs"].values()
-    )
+    own, rows = [], []
+    for row in results["rows"]:
+        (own if "lines" in row else rows).append(row)
+    has_costs = any("cost" in program for row in rows for program in row["programs"].values())
     head = [*HEAD, *(COST_HEAD if has_costs else [])]
     old = f" against {options['node_old']}" if options["node_old"] else ""
     lines = [
@@ -92,12 +94,14 @@ def text(results):
         f" {options['rounds']} rounds of {options['seconds']} s"
         f" after {options['warm_up']} s of warm-up,"
         f" node: {' '.join(options['set']) or 'built-in settings'}. Medians (least to largest).",
-        "",
-        line(head),
-        f"|{'---|' * len(head)}",
     ]
+    for row in own:
+        lines += ["", line(row["head"]), f"|{'---|' * len(row['head'])}", *map(line, row["lines"])]
+    if not rows:
+        return "\n".join(lines)
+    lines += ["", line(head), f"|{'---|' * len(head)}"]
     remarks = []
-    for row in results["rows"]:
+    for row in rows:
         lines += lines_of(row, has_costs)
         remarks += [f"* {row['name']}: {remark}" for remark in row["remarks"]]
     return "\n".join([*lines, *([""] if remarks else []), *remarks])
