@@ -235,7 +235,7 @@ impl Default for WorkConfig {
         Self {
             nice: 5,
             read_budget_ms: 1_000,
-            render_budget_ms: 500,
+            render_budget_ms: 1_000,
             call_time_max_ms: 1_000,
         }
     }

@@ -60,6 +60,7 @@ async fn stop_joins_every_thread() {
             ("store-writer\n", 1),
             ("store-applier\n", 1),
             ("store-reader\n", 2),
+            ("point-reader\n", 1),
             ("renderer\n", renderers),
             ("store-scrubber\n", 1),
             ("stall-monitor\n", 1),

@@ -2,7 +2,7 @@
 //!
 //! An estimate is linear in what a request demands: rows, bytes, gas, signatures. The coefficients
 //! were measured once (`docs/decisions/cost-model.md`). A correction factor for each kind follows
-//! the measured durations, because machines differ and a kind also depends on caches and disk.
+//! the measured processor time, because machines differ and a kind also depends on caches and disk.
 
 use crate::ClientKey;
 use std::sync::{

@@ -349,7 +349,8 @@ async fn responds_to_no_body_with_a_server_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bounds_the_memory_of_every_body() {
-    let node = TestNode::start(&["api.workers=2"]);
+    // A node without optimization parses a body of the maximum size in half a second.
+    let node = TestNode::start(&["api.workers=2", "work.render_budget_ms=60000"]);
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let before = node.resident_bytes();

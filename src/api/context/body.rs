@@ -3,18 +3,13 @@
 //! A body above [`PIECE_BYTES_MAX`] is a list of pieces. A single growing buffer would be copied
 //! whenever it is full, and would hold up to three times its content meanwhile.
 
-use crate::{
-    context::LedgerResponse,
-    error::{ApiError, ErrorKind},
-    model::format::Format,
-};
+use crate::error::ErrorKind;
 use actix_web::{
     HttpResponse, HttpResponseBuilder,
     body::{BodySize, BoxBody, MessageBody},
 };
 use bytes::Bytes;
 use ledger_limits::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
-use ledger_types::LedgerInfo;
 use serde::Serialize;
 use std::{
     convert::Infallible,
@@ -277,67 +272,13 @@ impl BodyWriter {
         }
     }
 
-    /// Responds with the value as JSON.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::write_json`].
-    pub fn json(
-        mut self,
-        ledger_info: LedgerInfo,
-        value: &impl Serialize,
-    ) -> Result<LedgerResponse, ApiError> {
-        self.write_json(value)
-            .map_err(|error| error.at(ledger_info))?;
-        Ok(self.respond(ledger_info, Format::Json))
-    }
-
-    /// Responds with the value as BCS.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::write_bcs_with`].
-    pub fn bcs(
-        self,
-        ledger_info: LedgerInfo,
-        value: &impl Serialize,
-    ) -> Result<LedgerResponse, ApiError> {
-        self.bcs_with(ledger_info, |writer| bcs::serialize_into(writer, value))
-    }
-
-    /// Responds with the BCS that `write` writes.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::write_bcs_with`].
-    pub fn bcs_with(
-        mut self,
-        ledger_info: LedgerInfo,
-        write: impl FnOnce(&mut Self) -> Result<(), bcs::Error>,
-    ) -> Result<LedgerResponse, ApiError> {
-        self.write_bcs_with(write)
-            .map_err(|error| error.at(ledger_info))?;
-        Ok(self.respond(ledger_info, Format::Bcs))
-    }
-
-    /// Responds with the bytes that were written.
-    fn respond(mut self, ledger_info: LedgerInfo, format: Format) -> LedgerResponse {
-        let pieces = self.take_pieces();
-        self.respond_with(ledger_info, format, pieces)
-    }
-
-    /// Responds with pieces that [`Self::take_pieces`] returned, in any order, and with bytes in
-    /// other memory.
-    pub fn respond_with(
-        mut self,
-        ledger_info: LedgerInfo,
-        format: Format,
-        pieces: Vec<Bytes>,
-    ) -> LedgerResponse {
+    /// Returns the body of pieces that [`Self::take_pieces`] returned, in any order, and of bytes in
+    /// other memory. It has the lease.
+    pub fn into_body(mut self, pieces: Vec<Bytes>) -> ResponseBody {
         self.release_values();
         let mut body = ResponseBody::from_pieces(pieces);
         body.lease = Some(self.lease);
-        LedgerResponse::of_body(ledger_info, format, body)
+        body
     }
 
     /// Makes room for at least one byte in the current piece, or begins the next one.

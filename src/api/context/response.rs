@@ -1,7 +1,7 @@
 //! Successful responses: status, the state of the ledger that they were read at, and the body in
 //! the format that the client requested.
 
-use super::body::ResponseBody;
+use super::body::{BodyWriter, ResponseBody};
 use crate::{
     error::{ApiError, ErrorKind, LedgerHeaders},
     model::format::Format,
@@ -136,5 +136,67 @@ impl IntoResponse for LedgerResponse {
             headers.write_cursor(cursor, response.headers_mut());
         }
         response
+    }
+}
+
+impl BodyWriter {
+    /// Responds with the value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::write_json`].
+    pub fn json(
+        mut self,
+        ledger_info: LedgerInfo,
+        value: &impl Serialize,
+    ) -> Result<LedgerResponse, ApiError> {
+        self.write_json(value)
+            .map_err(|error| error.at(ledger_info))?;
+        Ok(self.respond(ledger_info, Format::Json))
+    }
+
+    /// Responds with the value as BCS.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::write_bcs_with`].
+    pub fn bcs(
+        self,
+        ledger_info: LedgerInfo,
+        value: &impl Serialize,
+    ) -> Result<LedgerResponse, ApiError> {
+        self.bcs_with(ledger_info, |writer| bcs::serialize_into(writer, value))
+    }
+
+    /// Responds with the BCS that `write` writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::write_bcs_with`].
+    pub fn bcs_with(
+        mut self,
+        ledger_info: LedgerInfo,
+        write: impl FnOnce(&mut Self) -> Result<(), bcs::Error>,
+    ) -> Result<LedgerResponse, ApiError> {
+        self.write_bcs_with(write)
+            .map_err(|error| error.at(ledger_info))?;
+        Ok(self.respond(ledger_info, Format::Bcs))
+    }
+
+    /// Responds with the bytes that were written.
+    fn respond(mut self, ledger_info: LedgerInfo, format: Format) -> LedgerResponse {
+        let pieces = self.take_pieces();
+        self.respond_with(ledger_info, format, pieces)
+    }
+
+    /// Responds with pieces that [`Self::take_pieces`] returned, in any order, and with bytes in
+    /// other memory.
+    pub fn respond_with(
+        self,
+        ledger_info: LedgerInfo,
+        format: Format,
+        pieces: Vec<Bytes>,
+    ) -> LedgerResponse {
+        LedgerResponse::of_body(ledger_info, format, self.into_body(pieces))
     }
 }

@@ -310,7 +310,7 @@ async fn park_until_rejected(node: &TestNode, accounts: &[TestAccount]) -> Vec<H
             match response.status {
                 202 => accepted.push(transaction.hash(chain.vendor())),
                 _ => {
-                    check_rejected(&response, "storage.min_free_bytes");
+                    check_rejected(&response, "blocks of the pending transactions");
                     return accepted;
                 }
             }

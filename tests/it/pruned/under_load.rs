@@ -62,6 +62,8 @@ async fn responds_from_one_version_or_with_410_in_a_file_that_stops_growing() {
     let node = TestNode::start(&[
         &format!("pruner.window_versions={window}"),
         &format!("pruner.batch_versions={batch}"),
+        // All readers are of one client, and a node without optimization renders slowly.
+        "work.render_budget_ms=60000",
     ]);
     let watch = start_watch(&node, window).await;
     let count = transactions.to_string();

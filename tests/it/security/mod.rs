@@ -16,9 +16,11 @@ use std::{
 };
 
 /// The routes of the admin listener as it registers them, each with its methods.
-const ADMIN_ROUTES: [(&str, &[Method]); 10] = [
+const ADMIN_ROUTES: [(&str, &[Method]); 12] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
+    ("/budgets", &[Method::GET]),
+    ("/budgets/{name}", &[Method::PATCH]),
     ("/signatures", &[Method::GET]),
     ("/filter", &[Method::GET, Method::PUT]),
     ("/switches", &[Method::GET, Method::PATCH]),

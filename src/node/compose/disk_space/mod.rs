@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn reserves_space_for_the_saved_mempool() {
-        let idle = reserve_bytes(20 * MIB, 100);
+        let idle = reserve_bytes(20 * MIB, 0);
         assert!(is_too_low(idle + 99, 20 * MIB, 100));
         assert!(!is_too_low(idle + 100, 20 * MIB, 100));
         assert!(is_too_low(u64::MAX - 1, 10_000 * MIB, u64::MAX));
