@@ -210,8 +210,12 @@ async fn lists_and_changes_budgets_and_rejects_invalid_changes() {
         budgets.iter().map(row).collect::<Vec<_>>()
     };
     let with_reads = |reads| {
-        [("point_reads", 100), ("reads", reads), ("renderings", 500)]
-            .map(|(name, capacity_ms)| (name.to_owned(), capacity_ms))
+        [
+            ("point_reads", 100),
+            ("reads", reads),
+            ("renderings", 1_000),
+        ]
+        .map(|(name, capacity_ms)| (name.to_owned(), capacity_ms))
     };
     assert_eq!(capacities().await, with_reads(250));
     for (path, body, status) in [
