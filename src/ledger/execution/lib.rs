@@ -37,7 +37,7 @@
 //!     type_args: vec![chain.registry().native_coin().clone()],
 //!     args: vec![bcs::to_bytes(&genesis.accounts[0].address)?.into()],
 //! };
-//! let output = view(&chain, &state, &call)?;
+//! let output = view(&chain, &state, &call, None)?;
 //! assert_eq!(bcs::from_bytes::<u64>(&output.values[0].1)?, genesis::FAUCET_BALANCE);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
