@@ -256,8 +256,8 @@ impl NodeHandle {
         health.report_disk_space(ShortageSource::Monitor, shortage);
     }
 
-    /// Reports that the disk space is low for the blocks of the pending transactions, with the cause
-    /// in words, or that it is sufficient if `shortage` is `None`.
+    /// Reports that the disk space is low for the blocks of the pending transactions, with the
+    /// cause in words, or that it is sufficient if `shortage` is `None`.
     ///
     /// While it is low, submissions are rejected. Blocks are started, so that the pending
     /// transactions become fewer; the writer holds one for which there is no space.

@@ -165,9 +165,9 @@ impl<C: Send + 'static> WorkQueue<C> {
         };
         match pushed {
             Ok(()) => {
-                // Fails if the channel is full, and a thread with the last turn then takes all jobs,
-                // or if the threads have ended. In that case the jobs are dropped, which their
-                // callers take for a node that is stopping.
+                // If the channel is full, the thread with the last turn takes the other jobs too. If
+                // the threads have ended, the jobs are dropped, which their callers take for a node
+                // that is stopping.
                 if let Err(crossbeam_channel::TrySendError::Disconnected(_)) = turns.try_send(Turn)
                 {
                     while self.jobs.pop().is_some() {}

@@ -116,8 +116,8 @@ pub(super) struct ReaderTurns {
 }
 
 impl ReadQueues {
-    /// Creates the queues, of at most `jobs_max` queries each, with the budget of `config`, and both
-    /// sides of their turns.
+    /// Creates the queues, of at most `jobs_max` queries each, with the budget of `config`, and
+    /// both sides of their turns.
     pub(super) fn new(
         jobs_max: usize,
         config: &WorkConfig,

@@ -90,8 +90,8 @@ pub struct Work {
     /// What the work demands.
     pub demand: Demand,
     /// Whether the work continues a request whose first part was admitted. It precedes the other
-    /// work of its client and is always admitted, so that a client's requests in parts are completed
-    /// one after the other and hold little memory.
+    /// work of its client and is always admitted, so that a client's requests in parts are
+    /// completed one after the other and hold little memory.
     pub is_continued: bool,
 }
 

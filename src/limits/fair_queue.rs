@@ -324,8 +324,10 @@ impl<J> State<J> {
         self.rejections_since_search > self.waiting_jobs / SEARCH_AFTER_PART
     }
 
-    /// Returns the time in which the waiting jobs end at the rate at which jobs were taken since
-    /// the queue was last empty, in seconds. Without a taken job, it is the age of that time.
+    /// Returns the estimated time until all waiting jobs are taken, in seconds.
+    ///
+    /// The rate is that of the jobs that were taken since the queue was last empty. If none was
+    /// taken, the estimate is the time since then.
     fn retry_after_secs(&self) -> u64 {
         let elapsed = self.drain.since.elapsed();
         let rest = match self.drain.taken_usecs {
@@ -340,7 +342,7 @@ impl<J> State<J> {
 }
 
 impl<J: Cancel> State<J> {
-    /// Removes the jobs whose result nobody waits for.
+    /// Removes the canceled jobs.
     fn drop_canceled(&mut self) {
         self.rejections_since_search = 0;
         let waiting: Vec<_> = self.turns.iter().map(|&(_, _, key)| key).collect();

@@ -272,8 +272,8 @@ impl BodyWriter {
         }
     }
 
-    /// Returns the body of pieces that [`Self::take_pieces`] returned, in any order, and of bytes in
-    /// other memory. It has the lease.
+    /// Returns the body of pieces that [`Self::take_pieces`] returned, in any order, and of bytes
+    /// in other memory. It has the lease.
     pub fn into_body(mut self, pieces: Vec<Bytes>) -> ResponseBody {
         self.release_values();
         let mut body = ResponseBody::from_pieces(pieces);

@@ -149,7 +149,8 @@ impl RequestContext {
         self.read_work(self.work(kind, demand), query).await
     }
 
-    /// Reads the next part of a page, as [`Self::read`] does, before the other queries of the client.
+    /// Reads the next part of a page, as [`Self::read`] does, before the other queries of the
+    /// client.
     ///
     /// # Errors
     ///
@@ -268,8 +269,8 @@ impl RequestContext {
         self.run(WorkKind::Render, demand, make).await?
     }
 
-    /// Renders a part of a page, as [`Self::render`] does. A part after the first precedes the other
-    /// renderings of the client.
+    /// Renders a part of a page, as [`Self::render`] does. A part after the first precedes the
+    /// other renderings of the client.
     ///
     /// # Errors
     ///

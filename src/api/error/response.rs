@@ -11,8 +11,8 @@ use ledger_types::LedgerInfo;
 
 /// `Retry-After` of a 503 or 507, in seconds.
 ///
-/// Permits and memory are released in milliseconds, and each block frees capacity of a full mempool.
-/// One second is the minimum of the header. A full queue states its own time.
+/// Permits and memory are released in milliseconds, and each block frees capacity of a full
+/// mempool. One second is the minimum of the header. A full queue states its own time.
 const RETRY_AFTER_SECS: u64 = 1;
 
 /// `Retry-After` while the store cannot be written, in seconds. This lasts until an operator frees

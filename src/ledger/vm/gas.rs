@@ -248,8 +248,8 @@ impl GasMeter {
         Self { interrupt, ..self }
     }
 
-    /// Returns [`VmError::OutOfGas`] if the sum of all charges is above the limit, or if the call is
-    /// interrupted.
+    /// Returns [`VmError::OutOfGas`] if the sum of all charges is above the limit, or if the call
+    /// is interrupted.
     fn check_limit(&self) -> Result<(), VmError> {
         let is_interrupted = || {
             self.interrupt

@@ -301,9 +301,9 @@ impl StoreWriter {
 
     /// Applies all durable blocks, writes a final checkpoint and truncates the write-ahead log.
     ///
-    /// A close takes several syncs, and space for a checkpoint. If the syncs are slow or the disk is
-    /// full, the files stay as they are after a kill, and nothing is lost: the next start replays
-    /// the log.
+    /// A close takes several syncs, and space for a checkpoint. If the syncs are slow or the disk
+    /// is full, the files stay as they are after a kill, and nothing is lost: the next start
+    /// replays the log.
     ///
     /// # Errors
     ///

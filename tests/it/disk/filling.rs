@@ -1,8 +1,8 @@
 //! Disks of several sizes that a ledger fills, alone or with another program.
 //!
 //! `DISK_FULL_RUNS` sets the number of runs and `DISK_FULL_SEED` the seed of the first one; each
-//! next run has the next seed. A run prints its seed. One that fails or does not end prints the log,
-//! the health and the metrics of the node.
+//! next run has the next seed. A run prints its seed. One that fails or does not end prints the
+//! log, the health and the metrics of the node.
 
 use super::filled_disk::{Counters, FilledDisk, SMALL_CACHE};
 use std::env;

@@ -30,7 +30,8 @@ use std::{marker::PhantomData, mem, sync::Arc, time::Duration};
 /// largest body of the default configuration needs 2.2 Mbit/s to arrive within this time.
 const BODY_TIMEOUT_SECS: u64 = 30;
 
-/// Number of bytes of BCS that are decoded in the time of one byte of JSON: their content is copied.
+/// Number of bytes of BCS that are decoded in the time of one byte of JSON: their content is
+/// copied.
 const BCS_SPEED: usize = 16;
 
 /// A body in JSON of at most `BYTES_MAX` bytes, which [`Self::read`] receives.
