@@ -299,7 +299,7 @@ impl Pool {
             capacity_time_ms,
             ..
         } = self.limits;
-        let (size, unit, capacity) = if self.len() >= capacity_transactions {
+        let (size, unit, capacity) = if after.count > capacity_transactions {
             (self.len() as u64, "", capacity_transactions as u64)
         } else if after.bytes > capacity_bytes {
             (self.total.bytes as u64, " bytes", capacity_bytes as u64)

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 /// Lead of an end tag over the tag that its price has reached above which the end tag is retained
 /// as a debt, in microseconds.
 ///
-/// It is the time of some ten transfers, so that transfers leave no debts. An account gains at most
+/// It is the time of some forty transfers, so that transfers leave no debts. An account gains at most
 /// this time with each transaction that it sends after the previous one was taken.
 pub(super) const DEBT_MIN_USECS: u64 = 1_000;
 

@@ -311,7 +311,7 @@ impl Model {
     /// fit.
     fn full_error(&self, after: &Self) -> SubmitError {
         let (count, bytes) = (self.items.len(), self.bytes());
-        let reason = if count >= self.limits.capacity_transactions {
+        let reason = if after.items.len() > self.limits.capacity_transactions {
             let capacity = self.limits.capacity_transactions;
             format!("Mempool is full. Mempool size: {count}, Capacity: {capacity}")
         } else if after.bytes() > self.limits.capacity_bytes {

@@ -1,12 +1,14 @@
 //! A node on a small disk that clients and another program fill, and what its clients know.
 
+mod sender;
+
 use super::{Tmpfs, full::fill};
-use crate::kit::{HttpResponse, SlowDisk, TestAccount, TestNode, function_call, until};
+use crate::kit::{HttpResponse, SlowDisk, TestAccount, TestNode, until};
 use futures::{FutureExt as _, future::join_all};
 use ledger_crypto::HashValue;
-use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use reqwest::Method;
+use sender::Sender;
 use serde_json::json;
 use std::{
     collections::BTreeMap,
@@ -24,55 +26,12 @@ const DISK_BYTES: [u64; 5] = [24 << 20, 32 << 20, 48 << 20, 64 << 20, 96 << 20];
 /// Time after which a run is taken for one that does not end. On an idle machine it takes seconds.
 const RUN_TIMEOUT: Duration = Duration::from_secs(400);
 const ACCOUNTS: u64 = 4;
-/// Size of the argument of a large transaction, near the maximum size of a transaction.
-const ARGUMENT_BYTES: usize = 60_000;
 
 /// Name of the restarts that a run needs.
 const RESTARTS: &str = "restarts after a failed write of the database";
 
 /// Numbers of events by name.
 pub(super) type Counters = BTreeMap<&'static str, usize>;
-
-/// An account that submits transactions, and its next sequence number.
-struct Sender {
-    account: TestAccount,
-    sequence_number: u64,
-}
-
-impl Sender {
-    /// Returns the next transaction: a transfer, or one that fails with a large argument.
-    fn next(&self, chain: &Chain, is_large: bool) -> SignedTransaction {
-        if is_large {
-            let arguments = vec![vec![0; ARGUMENT_BYTES]];
-            let call = function_call("0x1::coin::transfer", &[], arguments);
-            return self.account.call(chain, self.sequence_number, call);
-        }
-        let to = TestAccount::from_seed(100).address;
-        self.account.transfer(chain, self.sequence_number, to, 1)
-    }
-
-    /// Submits transactions until one is rejected, at most one per element of `are_large`. Returns
-    /// the hashes of the accepted ones.
-    async fn submit(
-        &mut self,
-        node: &TestNode,
-        chain: &Chain,
-        are_large: Vec<bool>,
-    ) -> Vec<HashValue> {
-        let mut accepted = Vec::new();
-        for is_large in are_large {
-            let transaction = self.next(chain, is_large);
-            let response = node.try_submit(&transaction).await.unwrap();
-            if response.status != 202 {
-                assert_eq!(response.status, 503, "{}", response.text);
-                break;
-            }
-            self.sequence_number += 1;
-            accepted.push(transaction.hash(chain.vendor()));
-        }
-        accepted
-    }
-}
 
 /// A node on a disk that a run fills, with what clients know about its ledger.
 pub(super) struct FilledDisk {
