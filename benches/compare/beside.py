@@ -4,8 +4,8 @@ Each load runs on a node of its own with a copy of the same ledger, in turns wit
 harmless one: balance reads at a rate that takes the same processor time of the node. All generators
 run at nice 19 and from another address than the observers. A load passes if the p99 of each
 observer is at most 100 ms or five times its p99 beside the harmless load, the commit of a polite
-account takes at most twice as long (p50), and resident memory is within the sum of limits that the
-node logs.
+account takes at most twice as long (p50), no observer is rejected or gets another error, and
+resident memory is within the sum of limits that the node logs.
 """
 
 import json
@@ -188,11 +188,10 @@ def summary(name, runs):
         failed.append("commit")
     if memory > memory_max:
         failed.append("memory")
-    rejected = sum(
-        seen["other"] for run in runs for seen in run[LOAD]["observers"].values()
-    )
-    if rejected:
-        failed.append(f"{rejected} errors")
+    for kind in ("rejected", "other"):
+        count = sum(seen[kind] for run in runs for seen in run[LOAD]["observers"].values())
+        if count:
+            failed.append(f"{count} {kind}")
     waits = [run[LOAD]["observers"].get("wait") for run in runs]
     if all(waits):
         per_second = figures.median(seen["requests"] / seen["seconds"] for seen in waits)
