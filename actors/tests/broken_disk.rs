@@ -44,6 +44,9 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
     let mut config = NodeConfig::default();
     // Longer than any test, so that only a notification ends a wait.
     config.wait.timeout_ms = 3_600_000;
+    // The scrubber reads at any time, and would report an injected fault before the thread that a
+    // test names.
+    config.storage.scrub_hours = 0;
     let node = Node::start(chain.clone(), store, Some(directory), config);
     (chain, node.await.unwrap())
 }
