@@ -28,6 +28,10 @@ pub(crate) const UNTRUSTED_BATCH_MAX: usize = 8;
 /// A flood of bad signatures takes at most a quarter of the work from the trusted lane.
 pub(crate) const TRUSTED_PER_UNTRUSTED: usize = 3;
 
+/// Cost by which a client may be behind the others in one lane because of its work in the other
+/// lane: some 30 ms of a thread. A new connection of a busy client waits that much longer.
+const LEAD_MAX: u64 = 1_000;
+
 /// A queue of transactions that wait for signature verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
@@ -65,14 +69,16 @@ impl LaneScheduler {
         cost_of: impl Fn(&J) -> usize,
     ) -> Option<Batch<J>> {
         let (lane, cost_max) = self.next_lane(trusted.len(), untrusted.len())?;
-        let queue = match lane {
-            Lane::Trusted => trusted,
-            Lane::Untrusted => untrusted,
+        let (queue, other) = match lane {
+            Lane::Trusted => (trusted, untrusted),
+            Lane::Untrusted => (untrusted, trusted),
         };
         let (mut jobs, mut cost) = (Vec::new(), 0usize);
         while cost < cost_max
-            && let Some((_, job)) = queue.pop()
+            && let Some((charge, job)) = queue.pop()
         {
+            // A client whose connections are in both lanes has the share of one client.
+            other.charge(charge, LEAD_MAX);
             cost = cost.saturating_add(cost_of(&job).max(1));
             jobs.push(job);
         }
@@ -294,6 +300,32 @@ mod tests {
             position.is_some_and(|position| position <= 1),
             "{position:?}"
         );
+    }
+
+    #[test]
+    fn client_in_both_lanes_gets_no_more_than_a_client_in_one() {
+        let keys = ClientKeys::default();
+        let (both, one) = (ClientKey::NODE, keys.key_of(Ipv4Addr::LOCALHOST.into()));
+        for cost in [1, 30, 200] {
+            let (trusted, untrusted) = (queue(), queue());
+            for _ in 0..10_000 {
+                // The number of a job is the number of its client.
+                trusted.try_push(both, cost, Numbered(0)).unwrap();
+                untrusted.try_push(both, cost, Numbered(0)).unwrap();
+                trusted.try_push(one, cost, Numbered(1)).unwrap();
+            }
+            let mut scheduler = LaneScheduler::default();
+            let mut served = [0u32; 2];
+            for _ in 0..400 {
+                let cost_of = |_: &Numbered| usize::try_from(cost).unwrap();
+                let batch = scheduler.next_batch(&trusted, &untrusted, cost_of);
+                for job in batch.unwrap().jobs {
+                    served[job.0] += 1;
+                }
+            }
+            let [both, one] = served;
+            assert!(both.abs_diff(one) * 10 <= one, "{served:?} of cost {cost}");
+        }
     }
 
     #[test]

@@ -184,6 +184,15 @@ impl<J> FairQueue<J> {
     pub fn settle(&self, charge: Charge, measured_usecs: u64) {
         self.state().settle(charge, measured_usecs);
     }
+
+    /// Charges the client of a job that was taken from another queue, if jobs wait in this one. A
+    /// client with jobs in both queues then has the share of one client.
+    ///
+    /// Its tag is afterwards at most `lead_max` above the one that the queue has reached. So a
+    /// client that has used only the other queue for a long time waits here for a bounded time.
+    pub fn charge(&self, charge: Charge, lead_max: u64) {
+        self.state().charge(charge, lead_max);
+    }
 }
 
 impl<J: Cancel> FairQueue<J> {
@@ -306,16 +315,30 @@ impl<J> State<J> {
     }
 
     fn settle(&mut self, charge: Charge, measured_usecs: u64) {
-        let key = charge.client;
-        let client = &mut self.clients[key.index()];
-        let was_waiting = self.turns.remove(&(client.tag, client.arrival, key));
-        let corrected = client
-            .tag
+        let tag = self.clients[charge.client.index()].tag;
+        let corrected = tag
             .saturating_add(measured_usecs)
             .saturating_sub(charge.cost_usecs);
-        client.tag = corrected.max(self.reached_tag);
+        self.move_to(charge.client, corrected.max(self.reached_tag));
+    }
+
+    fn charge(&mut self, charge: Charge, lead_max: u64) {
+        if self.waiting_jobs == 0 {
+            return;
+        }
+        let tag = self.clients[charge.client.index()].tag;
+        let charged = tag.max(self.reached_tag).saturating_add(charge.cost_usecs);
+        let highest = self.reached_tag.saturating_add(lead_max);
+        self.move_to(charge.client, charged.min(highest).max(tag));
+    }
+
+    /// Changes the tag of a client, and its turn if jobs of it wait.
+    fn move_to(&mut self, key: ClientKey, tag: u64) {
+        let client = &mut self.clients[key.index()];
+        let was_waiting = self.turns.remove(&(client.tag, client.arrival, key));
+        client.tag = tag;
         if was_waiting {
-            self.turns.insert((client.tag, client.arrival, key));
+            self.turns.insert((tag, client.arrival, key));
         }
     }
 

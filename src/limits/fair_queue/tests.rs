@@ -65,6 +65,43 @@ fn a_client_that_exceeds_its_estimates_has_fewer_turns() {
 }
 
 #[test]
+fn a_client_with_jobs_in_two_queues_has_one_share_of_both() {
+    let queues = [(); 2].map(|()| FairQueue::new(u64::MAX, 10_000));
+    for _ in 0..1_000 {
+        push(&queues[0], 1, 10);
+        push(&queues[1], 1, 10);
+        push(&queues[0], 2, 10);
+    }
+    let mut taken = [0u32; 2];
+    // The first queue has three of four turns.
+    for turn in 0..400 {
+        let from = usize::from(turn % 4 == 3);
+        let (charge, job) = queues[from].pop().unwrap();
+        taken[usize::from(job.client) - 1] += 1;
+        queues[1 - from].charge(charge, 100);
+    }
+    assert!(taken[0].abs_diff(taken[1]) <= 4, "{taken:?}");
+}
+
+#[test]
+fn charges_of_another_queue_delay_a_client_by_at_most_the_given_lead() {
+    let queue = FairQueue::new(u64::MAX, 10_000);
+    let other = FairQueue::new(u64::MAX, 10_000);
+    push(&other, 1, 1_000_000);
+    let (charge, _) = other.pop().unwrap();
+    queue.charge(charge, 100);
+    push(&queue, 1, 10);
+    assert_eq!(pop(&queue), Some(1), "nobody waited at the charge");
+    for _ in 0..100 {
+        push(&queue, 2, 10);
+    }
+    queue.charge(charge, 100);
+    push(&queue, 1, 10);
+    let before = std::iter::from_fn(|| pop(&queue)).take_while(|client| *client == 2);
+    assert!((9..=12).contains(&before.count()));
+}
+
+#[test]
 fn a_client_alone_holds_half_of_the_capacity_and_leaves_the_rest() {
     let queue = FairQueue::new(100, 1_000);
     let alone = std::iter::from_fn(|| push(&queue, 1, 1)).count();
