@@ -8,7 +8,7 @@
 
 use super::scheduler::Lane;
 use crossbeam_channel::{Receiver, Sender};
-use ledger_limits::{Cancel, ClientKey, FairQueue, QueueFull};
+use ledger_limits::{Cancel, ClientKey, FairQueue, Limit, QueueFull};
 use ledger_metrics::{Computed, Counter, Metric, counters};
 use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
 use serde::Serialize;
@@ -113,6 +113,8 @@ pub(super) struct Lanes {
     /// does.
     wake: Sender<()>,
     pub(super) woken: Receiver<()>,
+    /// Counts the threads that check a costly transaction. Its maximum is the number of threads.
+    pub(super) costly: Arc<Limit>,
 }
 
 impl Lanes {
@@ -124,6 +126,7 @@ impl Lanes {
             untrusted: LaneQueue::new(capacity),
             wake,
             woken,
+            costly: Arc::new(Limit::new(threads)),
         }
     }
 
@@ -132,6 +135,11 @@ impl Lanes {
             Lane::Trusted => &self.trusted,
             Lane::Untrusted => &self.untrusted,
         }
+    }
+
+    /// Returns whether each thread checks a costly transaction, which takes several milliseconds.
+    pub(super) fn are_threads_delayed(&self) -> bool {
+        self.costly.held() >= self.costly.max()
     }
 
     /// Adds a job of `client` to a lane.

@@ -2,7 +2,7 @@
 
 use super::{
     queues::{Job, Lanes},
-    scheduler::{Batch, LaneScheduler},
+    scheduler::{Batch, LaneScheduler, TRUSTED_BATCH_MAX},
 };
 use crate::runtime::{
     fatal::FatalErrorReporter,
@@ -11,6 +11,7 @@ use crate::runtime::{
 };
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
+use ledger_limits::Permit;
 use ledger_metrics::Metric as _;
 use ledger_types::CheckedTransaction;
 use ledger_vm::Chain;
@@ -129,6 +130,8 @@ impl Checker {
         if transactions.is_empty() {
             return;
         }
+        let is_costly = batch.cost > TRUSTED_BATCH_MAX;
+        let _costly = is_costly.then(|| Permit::acquire(Arc::clone(&self.lanes.costly)));
         let verdicts = CheckedTransaction::check_all(
             transactions,
             self.chain.vendor(),

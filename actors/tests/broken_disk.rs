@@ -22,9 +22,14 @@ use wallet::{Wallet, funded, initialized};
 /// Work of the test, whose cost does not matter.
 const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));
 
-/// Size of the database cache, in bytes. It is too small for any page, so that reads reach the
+/// Size of the database cache, in bytes, that is too small for any page, so that reads reach the
 /// disk.
-const CACHE_BYTES: u64 = 1;
+const NO_CACHE: u64 = 1;
+
+/// Size of the database cache, in bytes, that has space for all changed pages of a test. Durable
+/// blocks are then applied without a write to the database file, so they stay readable after
+/// writes have begun to fail.
+const LARGE_CACHE: u64 = 1 << 20;
 
 /// A node on a disk that a test can cause to fail.
 struct FailingDiskNode {
@@ -35,10 +40,8 @@ struct FailingDiskNode {
     directory: TempDir,
 }
 
-async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
-    let options = StoreOptions {
-        cache_bytes: CACHE_BYTES,
-    };
+async fn start(disk: &Disk, directory: &Path, cache_bytes: u64) -> (Chain, Node) {
+    let options = StoreOptions { cache_bytes };
     let (chain, store) =
         initialized(Store::open_backend(disk.clone(), disk.log(), &options).unwrap());
     let mut config = NodeConfig::default();
@@ -70,10 +73,10 @@ async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fau
 }
 
 impl FailingDiskNode {
-    async fn new() -> Self {
+    async fn new(cache_bytes: u64) -> Self {
         let disk = Disk::default();
         let directory = tempfile::tempdir().unwrap();
-        let (chain, node) = start(&disk, directory.path()).await;
+        let (chain, node) = start(&disk, directory.path(), cache_bytes).await;
         Self {
             disk,
             chain,
@@ -141,7 +144,7 @@ async fn failed_write_ends_only_writing() {
         Fault::Sync { after: 0, keeps: 0 },
         Fault::Sync { after: 1, keeps: 0 },
     ] {
-        let mut fixture = FailingDiskNode::new().await;
+        let mut fixture = FailingDiskNode::new(LARGE_CACHE).await;
         let acknowledged = fixture.transfer().await.unwrap();
         let version = fixture.committed_version(acknowledged).await;
         fixture.disk.inject(fault);
@@ -258,7 +261,7 @@ async fn failed_write_ends_only_writing() {
             "{fault:?}: the stop saves a pending transaction"
         );
 
-        let (_, node) = start(&Disk::new(disk.written()), directory.path()).await;
+        let (_, node) = start(&Disk::new(disk.written()), directory.path(), NO_CACHE).await;
         assert!(check_committed(&node, acknowledged, fault).await >= durable.version);
         for accepted in std::iter::once(last_acknowledged).chain(pending) {
             check_committed(&node, accepted, fault).await;
@@ -269,7 +272,7 @@ async fn failed_write_ends_only_writing() {
 
 #[actix::test]
 async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
-    let mut fixture = FailingDiskNode::new().await;
+    let mut fixture = FailingDiskNode::new(NO_CACHE).await;
     let first = fixture.transfer().await.unwrap();
     fixture.committed_version(first).await;
     fixture.disk.inject(Fault::FullWrites { count: usize::MAX });
@@ -306,7 +309,12 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     fixture.committed_version(last).await;
     drop(handle);
     fixture.node.stop().await.unwrap();
-    let (_, node) = start(&Disk::new(fixture.disk.synced()), fixture.directory.path()).await;
+    let (_, node) = start(
+        &Disk::new(fixture.disk.synced()),
+        fixture.directory.path(),
+        NO_CACHE,
+    )
+    .await;
     for hash in [first, waiting, last] {
         check_committed(&node, hash, Fault::Reads { after: 0 }).await;
     }
@@ -315,7 +323,7 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
 
 #[actix::test]
 async fn failed_write_ends_earlier_waits() {
-    let mut fixture = FailingDiskNode::new().await;
+    let mut fixture = FailingDiskNode::new(NO_CACHE).await;
     // The transaction waits for its predecessor, which is never submitted.
     fixture.payer.sequence_number += 1;
     let waiting = fixture.transfer().await.unwrap();
@@ -337,7 +345,7 @@ async fn failed_write_ends_earlier_waits() {
 
 #[actix::test]
 async fn failed_reads_return_an_error() {
-    let mut fixture = FailingDiskNode::new().await;
+    let mut fixture = FailingDiskNode::new(NO_CACHE).await;
     let acknowledged = fixture.transfer().await.unwrap();
     let version = fixture.committed_version(acknowledged).await;
     let handle = fixture.handle();
@@ -377,7 +385,7 @@ async fn failed_reads_return_an_error() {
     assert!(node.stop().await.is_err());
     let repaired = Disk::new(disk.synced());
     let directory = tempfile::tempdir().unwrap();
-    let (_, node) = start(&repaired, directory.path()).await;
+    let (_, node) = start(&repaired, directory.path(), NO_CACHE).await;
     assert!(
         node.handle()
             .read(WORK, ByVersion(version))
@@ -392,7 +400,7 @@ async fn failed_reads_return_an_error() {
 /// store.
 #[actix::test]
 async fn failed_read_of_an_account_is_a_disk_failure() {
-    let mut fixture = FailingDiskNode::new().await;
+    let mut fixture = FailingDiskNode::new(NO_CACHE).await;
     let acknowledged = fixture.transfer().await.unwrap();
     fixture.committed_version(acknowledged).await;
     fixture.disk.inject(Fault::Reads { after: 0 });
@@ -432,7 +440,7 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
 
 #[actix::test]
 async fn failed_read_during_execution_is_a_disk_failure() {
-    let mut fixture = FailingDiskNode::new().await;
+    let mut fixture = FailingDiskNode::new(NO_CACHE).await;
     let acknowledged = fixture.transfer().await.unwrap();
     fixture.committed_version(acknowledged).await;
     fixture.disk.inject(Fault::Reads { after: 0 });
@@ -461,7 +469,7 @@ async fn failed_read_during_execution_is_a_disk_failure() {
         panic!("the stop reports no failure");
     };
     assert_eq!((error.kind, error.thread), (FaultKind::Read, "executor"));
-    let (_, node) = start(&Disk::new(disk.synced()), directory.path()).await;
+    let (_, node) = start(&Disk::new(disk.synced()), directory.path(), NO_CACHE).await;
     check_committed(&node, pending, Fault::Reads { after: 0 }).await;
     node.stop().await.unwrap();
 }
@@ -469,7 +477,7 @@ async fn failed_read_during_execution_is_a_disk_failure() {
 /// A directory replaces the file that a stop writes, so the pool cannot be saved.
 #[actix::test]
 async fn stop_reports_both_the_failed_disk_and_the_unsaved_pool() {
-    let mut fixture = FailingDiskNode::new().await;
+    let mut fixture = FailingDiskNode::new(NO_CACHE).await;
     fixture.disk.inject(Fault::Gone { after: 0 });
     let pending = fixture.transfer().await.unwrap();
     assert!(

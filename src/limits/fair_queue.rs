@@ -84,7 +84,7 @@ struct State<J> {
     /// Clients with waiting jobs, in the order of their turns: by tag, then by arrival.
     turns: BTreeSet<(u64, u64, ClientKey)>,
     next_arrival: u64,
-    /// Tag of the client that had the last turn.
+    /// Lowest tag of the clients that waited at the last turn.
     reached_tag: u64,
     waiting_usecs: u64,
     waiting_jobs: usize,
@@ -176,7 +176,13 @@ impl<J> FairQueue<J> {
 
     /// Takes the next job, or returns `None` if none waits.
     pub fn pop(&self) -> Option<(Charge, J)> {
-        self.state().pop()
+        self.pop_where(|_, _| true)
+    }
+
+    /// Takes the next job whose client and estimated cost `is_allowed` accepts, or returns `None`.
+    /// It is asked about the first job of each client, in the order of their turns.
+    pub fn pop_where(&self, is_allowed: impl FnMut(ClientKey, u64) -> bool) -> Option<(Charge, J)> {
+        self.state().pop_where(is_allowed)
     }
 
     /// Replaces the estimated cost of a job that was taken by its measured cost, so that a client
@@ -288,11 +294,21 @@ impl<J> State<J> {
         self.turns.insert((client.tag, client.arrival, key));
     }
 
-    fn pop(&mut self) -> Option<(Charge, J)> {
-        let (tag, _, key) = self.turns.pop_first()?;
+    fn pop_where(
+        &mut self,
+        mut is_allowed: impl FnMut(ClientKey, u64) -> bool,
+    ) -> Option<(Charge, J)> {
+        let &(reached_tag, _, _) = self.turns.first()?;
+        let turn = *self.turns.iter().find(|(_, _, key)| {
+            let first = self.clients[key.index()].jobs.front();
+            first.is_some_and(|(cost_usecs, _)| is_allowed(*key, *cost_usecs))
+        })?;
+        self.turns.remove(&turn);
+        let (tag, _, key) = turn;
         let client = &mut self.clients[key.index()];
         let (cost_usecs, job) = client.jobs.pop_front()?;
-        self.reached_tag = tag;
+        // Not the tag of this turn: the clients before it have not had theirs.
+        self.reached_tag = reached_tag;
         client.tag = tag.saturating_add(cost_usecs);
         self.drain.taken_usecs = self.drain.taken_usecs.saturating_add(cost_usecs);
         self.release(key, cost_usecs);

@@ -60,10 +60,11 @@ fn rejects_requests_while_the_threads_end() {
 
 /// No thread runs, so every verdict comes from the calling thread.
 #[test]
-fn calling_thread_checks_only_a_lone_plain_trusted_signature() {
+fn calling_thread_checks_a_plain_trusted_signature_that_is_alone_or_behind_costly_ones() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
-    let [first, concurrent, untrusted, alone] = [
+    let [first, concurrent, behind_costly, untrusted, alone] = [
+        fixture.good(),
         fixture.good(),
         fixture.good(),
         fixture.good(),
@@ -81,12 +82,15 @@ fn calling_thread_checks_only_a_lone_plain_trusted_signature() {
         poll_check(concurrent, Lane::Trusted).is_none(),
         "a check that can share a batch runs on a signature thread"
     );
-    drop(waiting);
+    let costly_check = Permit::acquire(&*checks.lanes.costly);
+    let verdict = poll_check(behind_costly, Lane::Trusted);
+    assert!(verdict.is_some_and(|verdict| verdict.is_ok()));
+    drop((costly_check, waiting));
     assert!(poll_check(untrusted, Lane::Untrusted).is_none());
     assert!(poll_check(costly, Lane::Trusted).is_none());
     assert!(poll_check(alone, Lane::Trusted).is_some_and(|verdict| verdict.is_ok()));
     let [trusted, _] = checks.status();
-    assert_eq!((trusted.accepted, trusted.checked), (3, 1));
+    assert_eq!((trusted.accepted, trusted.checked), (4, 2));
 }
 
 /// Polls the request once and returns its verdict, if it is ready.

@@ -65,6 +65,30 @@ fn a_client_that_exceeds_its_estimates_has_fewer_turns() {
 }
 
 #[test]
+fn jobs_that_are_not_allowed_keep_their_turns() {
+    let queue = FairQueue::new(u64::MAX, 10_000);
+    push(&queue, 1, 500).unwrap();
+    for _ in 0..2 {
+        push(&queue, 2, 10).unwrap();
+    }
+    push(&queue, 3, 10).unwrap();
+    let cheap = || queue.pop_where(|_, cost| cost < 100);
+    let of_client = || queue.pop_where(|client, _| client == key(3));
+    let client = |taken: Option<(Charge, Job)>| taken.map(|(_, job)| job.client);
+    assert_eq!(client(cheap()), Some(2));
+    assert_eq!(client(of_client()), Some(3));
+    assert_eq!(client(of_client()), None);
+    push(&queue, 4, 10).unwrap();
+    let rest: Vec<_> = std::iter::from_fn(|| pop(&queue)).collect();
+    assert_eq!(
+        rest,
+        [1, 4, 2],
+        "a new client begins at the turn of the first"
+    );
+    assert_eq!((queue.len(), queue.waiting_usecs()), (0, 0));
+}
+
+#[test]
 fn a_client_with_jobs_in_two_queues_has_one_share_of_both() {
     let queues = [(); 2].map(|()| FairQueue::new(u64::MAX, 10_000));
     for _ in 0..1_000 {
