@@ -11,7 +11,7 @@ use crate::{
 };
 use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, SubmitError};
-use ledger_limits::{ClientKey, Demand, MemoryLease, Work, WorkKind};
+use ledger_limits::{ClientKey, Demand, Limit, MemoryLease, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, LedgerInfo};
 use ledger_vm::{Chain, Interrupt};
@@ -297,6 +297,11 @@ impl RequestContext {
     /// Adds a response to the cache. `version` is the lowest version in the response.
     pub fn cache(&self, key: CacheKey, version: u64, response: &LedgerResponse) {
         self.state.cache.insert(key, version, response);
+    }
+
+    /// Returns the count of delayed requests of `wait_by_hash`.
+    pub fn delayed_waits(&self) -> &Limit {
+        &self.state.delayed_waits
     }
 
     /// Creates a writer of the body, which leases its memory from `api.answers_bytes_max`.

@@ -9,7 +9,7 @@ use crate::{
     openapi::RenderedDocument,
 };
 use ledger_actors::NodeHandle;
-use ledger_limits::{ClientKeys, MemoryBudget};
+use ledger_limits::{ClientKeys, Limit, MemoryBudget};
 use std::sync::Arc;
 
 /// The state that all requests share. Clones share all parts of it.
@@ -34,6 +34,8 @@ pub struct ApiState {
     pub(crate) document: Arc<RenderedDocument>,
     pub(crate) in_flight: Arc<InFlightLimits>,
     pub(crate) compressors: Compressors,
+    /// Counts the requests of `wait_by_hash` that are delayed without a wait for the commitment.
+    pub(crate) delayed_waits: Arc<Limit>,
 }
 
 impl ApiState {
@@ -57,6 +59,7 @@ impl ApiState {
             in_flight: Arc::new(InFlightLimits::new(&config)),
             client_keys: ClientKeys::default(),
             compressors: Compressors::default(),
+            delayed_waits: Arc::default(),
             config: Arc::new(config),
             node,
         }

@@ -24,7 +24,7 @@ use crate::{
 };
 use ledger_actors::{CommittedTransaction, NodeError, TransactionContent, TransactionStatus};
 use ledger_crypto::HashValue;
-use ledger_limits::{Demand, WorkKind};
+use ledger_limits::{Demand, Permit, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
@@ -139,7 +139,9 @@ pub(crate) fn describe_by_hash() -> Operation {
 
 /// Minimum time until `wait_by_hash` responds with a pending transaction, in milliseconds, unless
 /// `wait.timeout_ms` is shorter. A client repeats its request then. If there is no capacity for its
-/// wait, it would otherwise do so as fast as the node responds.
+/// wait, it would otherwise do so as fast as the node responds. If more than a hundred such
+/// requests wait, each of them is delayed by a millisecond for each: together they take at most a
+/// thousand responses per second, up to one for each during `wait.timeout_ms`.
 const PENDING_DELAY_MS: u64 = 100;
 
 /// Handles `GET /v1/transactions/wait_by_hash/{txn_hash}`.
@@ -164,14 +166,20 @@ async fn wait(
     hash: HashValue,
 ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
     let node = cx.node();
-    let delay_ms = PENDING_DELAY_MS.min(node.config().wait.timeout_ms);
-    let not_before = Instant::now() + Duration::from_millis(delay_ms);
+    let begin = Instant::now();
     let found = node.wait_for_commit(hash, cx.client()).await?;
-    if matches!(found.1, TransactionStatus::Pending(_)) && Instant::now() < not_before {
-        sleep_until(not_before).await;
-        return node.transaction_by_hash(hash).await;
+    if !matches!(found.1, TransactionStatus::Pending(_)) {
+        return Ok(found);
     }
-    Ok(found)
+    let _delayed = Permit::acquire(cx.delayed_waits());
+    let delay_ms = PENDING_DELAY_MS.max(cx.delayed_waits().held() as u64);
+    let delay_ms = delay_ms.min(node.config().wait.timeout_ms);
+    let not_before = begin + Duration::from_millis(delay_ms);
+    if Instant::now() >= not_before {
+        return Ok(found);
+    }
+    sleep_until(not_before).await;
+    node.transaction_by_hash(hash).await
 }
 
 /// Describes [`wait_by_hash`].
