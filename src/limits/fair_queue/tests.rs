@@ -159,6 +159,26 @@ fn canceled_jobs_leave_a_full_queue() {
 }
 
 #[test]
+fn a_client_retains_little_memory_after_its_jobs() {
+    let queue = FairQueue::new(u64::MAX, 4_000);
+    let allocated = || queue.state().clients[1].jobs.capacity();
+    for is_canceled in [true, false] {
+        let jobs: Vec<_> = std::iter::from_fn(|| push(&queue, 1, 1)).collect();
+        assert_eq!(jobs.len(), 2_000);
+        if is_canceled {
+            for job in &jobs {
+                job.canceled.store(1, Relaxed);
+            }
+            queue.state().drop_canceled();
+        } else {
+            while pop(&queue).is_some() {}
+        }
+        assert!(queue.is_empty());
+        assert!(allocated() <= 2 * RETAINED_JOBS, "{}", allocated());
+    }
+}
+
+#[test]
 fn the_capacity_changes_while_jobs_wait() {
     let queue = FairQueue::new(2, 1_000);
     push(&queue, 1, 1).unwrap();
