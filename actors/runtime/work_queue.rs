@@ -279,3 +279,66 @@ impl<C> Budget for WorkQueue<C> {
         self.status()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::fatal::FatalErrorReporter;
+    use ledger_limits::{Demand, WorkKind};
+
+    const THREAD: &str = "test";
+
+    /// Limits of a queue whose channel has capacity for one turn.
+    const LIMITS: QueueLimits = QueueLimits {
+        name: "jobs",
+        budget: "budget of jobs",
+        budget_ms: 1_000,
+        jobs: "number of jobs",
+        jobs_max: 1,
+    };
+
+    /// Adds a job that returns `number`, and returns the receiver of its result.
+    fn push(
+        queue: &WorkQueue<()>,
+        turns: &Sender<Turn>,
+        is_continued: bool,
+        number: u32,
+    ) -> oneshot::Receiver<Result<u32, NodeError>> {
+        let (reply, result) = oneshot::channel();
+        let work = Work {
+            is_continued,
+            ..Work::of_node(WorkKind::Page, Demand::rows(1))
+        };
+        let estimate = queue.estimate(work);
+        queue.push(turns, (work, estimate), reply, move |(): &()| Ok(number));
+        result
+    }
+
+    #[test]
+    fn runs_continued_jobs_for_which_the_channel_has_no_turn() {
+        let meter = Arc::new(WorkMeter::new(THREAD, 1));
+        let (queue, turns, receiver) =
+            WorkQueue::<()>::new(LIMITS, Arc::default(), Arc::clone(&meter));
+        let results = [(false, 1), (true, 2), (true, 3)]
+            .map(|(is_continued, number)| push(&queue, &turns, is_continued, number));
+        assert_eq!((turns.len(), queue.status().waiting), (1, 3));
+        drop(turns);
+        let thread = queue.worker(THREAD, 0, receiver, ());
+        let thread = thread.spawn(&FatalErrorReporter::new(), &meter).unwrap();
+        thread.join().unwrap();
+        let numbers = results.map(|mut result| result.try_recv().unwrap().unwrap());
+        assert_eq!(numbers, [1, 2, 3]);
+        assert_eq!(queue.status().waiting, 0);
+    }
+
+    #[test]
+    fn drops_jobs_after_the_threads_have_ended() {
+        let meter = Arc::new(WorkMeter::new(THREAD, 1));
+        let (queue, turns, receiver) = WorkQueue::<()>::new(LIMITS, Arc::default(), meter);
+        drop(receiver);
+        let mut result = push(&queue, &turns, false, 1);
+        let error = result.try_recv().unwrap_err();
+        assert_eq!(error, oneshot::error::TryRecvError::Closed);
+        assert_eq!(queue.status().waiting, 0);
+    }
+}
