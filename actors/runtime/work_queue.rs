@@ -22,7 +22,8 @@ const USECS_PER_MS: u64 = 1_000;
 ///
 /// Jobs cost processor time, because elapsed time contains the turns of other threads: a busy
 /// machine would raise every estimate, and the queues would then reject work that they have time
-/// for.
+/// for. The time for which a job waits for the disk is therefore no cost: jobs that miss all caches
+/// wait longer than their estimates, and their clients take more time of the threads than others.
 fn processor_usecs() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let usecs = time.tv_sec.saturating_mul(1_000_000) + time.tv_nsec / 1_000;
