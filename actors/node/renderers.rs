@@ -28,7 +28,8 @@ pub(crate) const THREAD: &str = "renderer";
 /// Minimum number of threads, so that one long rendering does not delay all others.
 const THREADS_MIN: usize = 2;
 
-/// Maximum number of threads: `ledger-api` renders at most 8 large responses at a time.
+/// Maximum number of threads. `ledger-node` counts the views of as many parts of responses in the
+/// sum of its limits on memory.
 const THREADS_MAX: usize = 8;
 
 /// Maximum number of jobs that wait for a thread. The shortest job takes about 100 us, so the

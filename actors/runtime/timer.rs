@@ -104,7 +104,7 @@ mod tests {
 
     impl Actor for Ticking {
         const NAME: &'static str = "ticking";
-        const CAPACITY: &'static str = "actors.slow.mailbox_capacity";
+        const CAPACITY: &'static str = "actors.ticking.mailbox_capacity";
         const LABELS: &'static [&'static str] = &[Tick::LABEL];
     }
 

@@ -22,7 +22,8 @@ const USECS_PER_MS: u64 = 1_000;
 ///
 /// Jobs cost processor time, because elapsed time contains the turns of other threads: a busy
 /// machine would raise every estimate, and the queues would then reject work that they have time
-/// for.
+/// for. The time for which a job waits for the disk is therefore no cost: jobs that miss all caches
+/// wait longer than their estimates, and their clients take more time of the threads than others.
 fn processor_usecs() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let usecs = time.tv_sec.saturating_mul(1_000_000) + time.tv_nsec / 1_000;
@@ -277,5 +278,68 @@ impl<C> Budget for WorkQueue<C> {
         let usecs = capacity_ms.saturating_mul(USECS_PER_MS);
         self.jobs.set_capacity_usecs(usecs);
         self.status()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::fatal::FatalErrorReporter;
+    use ledger_limits::{Demand, WorkKind};
+
+    const THREAD: &str = "test";
+
+    /// Limits of a queue whose channel has capacity for one turn.
+    const LIMITS: QueueLimits = QueueLimits {
+        name: "jobs",
+        budget: "budget of jobs",
+        budget_ms: 1_000,
+        jobs: "number of jobs",
+        jobs_max: 1,
+    };
+
+    /// Adds a job that returns `number`, and returns the receiver of its result.
+    fn push(
+        queue: &WorkQueue<()>,
+        turns: &Sender<Turn>,
+        is_continued: bool,
+        number: u32,
+    ) -> oneshot::Receiver<Result<u32, NodeError>> {
+        let (reply, result) = oneshot::channel();
+        let work = Work {
+            is_continued,
+            ..Work::of_node(WorkKind::Page, Demand::rows(1))
+        };
+        let estimate = queue.estimate(work);
+        queue.push(turns, (work, estimate), reply, move |(): &()| Ok(number));
+        result
+    }
+
+    #[test]
+    fn runs_continued_jobs_for_which_the_channel_has_no_turn() {
+        let meter = Arc::new(WorkMeter::new(THREAD, 1));
+        let (queue, turns, receiver) =
+            WorkQueue::<()>::new(LIMITS, Arc::default(), Arc::clone(&meter));
+        let results = [(false, 1), (true, 2), (true, 3)]
+            .map(|(is_continued, number)| push(&queue, &turns, is_continued, number));
+        assert_eq!((turns.len(), queue.status().waiting), (1, 3));
+        drop(turns);
+        let thread = queue.worker(THREAD, 0, receiver, ());
+        let thread = thread.spawn(&FatalErrorReporter::new(), &meter).unwrap();
+        thread.join().unwrap();
+        let numbers = results.map(|mut result| result.try_recv().unwrap().unwrap());
+        assert_eq!(numbers, [1, 2, 3]);
+        assert_eq!(queue.status().waiting, 0);
+    }
+
+    #[test]
+    fn drops_jobs_after_the_threads_have_ended() {
+        let meter = Arc::new(WorkMeter::new(THREAD, 1));
+        let (queue, turns, receiver) = WorkQueue::<()>::new(LIMITS, Arc::default(), meter);
+        drop(receiver);
+        let mut result = push(&queue, &turns, false, 1);
+        let error = result.try_recv().unwrap_err();
+        assert_eq!(error, oneshot::error::TryRecvError::Closed);
+        assert_eq!(queue.status().waiting, 0);
     }
 }

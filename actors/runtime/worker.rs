@@ -26,7 +26,8 @@ pub(crate) struct WorkerThread<J> {
     name: &'static str,
     jobs: Receiver<J>,
     step: Step<J>,
-    /// Nice value to which the thread raises its own.
+    /// Nice value to which the thread raises its own. 0 keeps that of the process, which may be
+    /// negative.
     nice: u8,
     /// Time without a job after which the worker runs a step without one.
     pause: Option<Duration>,
@@ -94,7 +95,9 @@ impl<J: Send + 'static> WorkerThread<J> {
         let progress = Arc::<Progress>::default();
         meter.watches().add(&self.watch(&progress, &meter));
         reporter.spawn(self.name, move || {
-            if let Err(error) = raise_nice_value(self.nice) {
+            if self.nice > 0
+                && let Err(error) = raise_nice_value(self.nice)
+            {
                 tracing::warn!(%error, thread = self.name, "the nice value could not be raised");
             }
             while let Ok(job) = self.next() {

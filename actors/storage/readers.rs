@@ -31,8 +31,8 @@ pub(crate) const POINT_THREAD: &str = "point-reader";
 /// waits with the other queries.
 const POINT_READ_USECS_MAX: u64 = 100;
 
-/// Maximum estimated duration of the point reads that wait, in milliseconds: they wait at most as
-/// long, because one thread runs nothing else.
+/// Maximum estimated duration of the point reads that wait, in milliseconds. One thread runs nothing
+/// else, so they wait about as long, and longer if reads wait for the disk.
 const POINT_READS_MS: u64 = 100;
 
 /// Maximum number of attempts to open a snapshot at the Head.

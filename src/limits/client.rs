@@ -11,7 +11,7 @@ pub struct ClientKey(pub(crate) u16);
 
 impl ClientKey {
     /// Number of classes. With 1,024 of them, a client shares its class with one of ten busy
-    /// clients in a hundredth of all cases, and the state of a queue stays below 100 KB.
+    /// clients in a hundredth of all cases, and the state of an idle queue stays below 300 KB.
     pub const COUNT: usize = 1024;
 
     /// The class of the node's own work, and of requests without an address.

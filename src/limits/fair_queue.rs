@@ -27,6 +27,10 @@ const RETRY_AFTER_SECS_MAX: u64 = 60;
 /// rejection.
 const SEARCH_AFTER_PART: usize = 8;
 
+/// Number of jobs for which a client without waiting jobs retains memory. Without a limit, a flood
+/// from many addresses in turns would leave the memory of its largest backlog in every class.
+const RETAINED_JOBS: usize = 4;
+
 /// A job that can be canceled while it waits.
 pub trait Cancel {
     /// Returns whether nobody waits for the result of the job.
@@ -326,6 +330,9 @@ impl<J> State<J> {
     fn release(&mut self, key: ClientKey, cost_usecs: u64) {
         let client = &mut self.clients[key.index()];
         client.waiting_usecs = client.waiting_usecs.saturating_sub(cost_usecs);
+        if client.jobs.is_empty() {
+            client.jobs.shrink_to(RETAINED_JOBS);
+        }
         self.waiting_usecs = self.waiting_usecs.saturating_sub(cost_usecs);
         self.waiting_jobs -= 1;
     }

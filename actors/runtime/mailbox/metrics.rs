@@ -153,11 +153,12 @@ impl MailboxMetrics {
         Sample::new(handled, activity)
     }
 
-    /// Changes the maximum number of requests that wait.
+    /// Returns the maximum number of requests that wait.
     pub(super) fn capacity(&self) -> usize {
         self.waiting.max()
     }
 
+    /// Changes the maximum number of requests that wait.
     pub(super) fn set_capacity(&self, capacity: usize) {
         self.waiting.set_max(capacity);
     }

@@ -183,6 +183,52 @@ fn canceled_jobs_leave_a_full_queue() {
 }
 
 #[test]
+fn asks_for_a_retry_when_the_waiting_jobs_are_drained_at_the_measured_rate() {
+    let queue = FairQueue::new(100, 1_000);
+    for client in 1..=10 {
+        push(&queue, client, 10).unwrap();
+    }
+    for client in 11..=12 {
+        pop(&queue).unwrap();
+        push(&queue, client, 10).unwrap();
+    }
+    let retry_after_secs = || {
+        let job = Job {
+            client: 13,
+            canceled: Arc::default(),
+        };
+        let full = queue.try_push(key(13), 10, job).unwrap_err();
+        full.retry_after_secs
+    };
+    // 20 of the estimated microseconds were taken, and 100 wait.
+    queue.state().drain.since -= Duration::from_secs(4);
+    let secs = retry_after_secs();
+    assert!((21..60).contains(&secs), "{secs}");
+    queue.state().drain.since -= Duration::from_secs(60);
+    assert_eq!(retry_after_secs(), RETRY_AFTER_SECS_MAX);
+}
+
+#[test]
+fn a_client_retains_little_memory_after_its_jobs() {
+    let queue = FairQueue::new(u64::MAX, 4_000);
+    let allocated = || queue.state().clients[1].jobs.capacity();
+    for is_canceled in [true, false] {
+        let jobs: Vec<_> = std::iter::from_fn(|| push(&queue, 1, 1)).collect();
+        assert_eq!(jobs.len(), 2_000);
+        if is_canceled {
+            for job in &jobs {
+                job.canceled.store(1, Relaxed);
+            }
+            queue.state().drop_canceled();
+        } else {
+            while pop(&queue).is_some() {}
+        }
+        assert!(queue.is_empty());
+        assert!(allocated() <= 2 * RETAINED_JOBS, "{}", allocated());
+    }
+}
+
+#[test]
 fn the_capacity_changes_while_jobs_wait() {
     let queue = FairQueue::new(2, 1_000);
     push(&queue, 1, 1).unwrap();
