@@ -172,14 +172,19 @@ async fn wait(
         return Ok(found);
     }
     let _delayed = Permit::acquire(cx.delayed_waits());
-    let delay_ms = PENDING_DELAY_MS.max(cx.delayed_waits().held() as u64);
-    let delay_ms = delay_ms.min(node.config().wait.timeout_ms);
+    let delay_ms = pending_delay_ms(cx.delayed_waits().held(), node.config().wait.timeout_ms);
     let not_before = begin + Duration::from_millis(delay_ms);
     if Instant::now() >= not_before {
         return Ok(found);
     }
     sleep_until(not_before).await;
     node.transaction_by_hash(hash).await
+}
+
+/// Returns the minimum time until a response with a pending transaction, in milliseconds, while
+/// `delayed` requests are delayed.
+fn pending_delay_ms(delayed: usize, timeout_ms: u64) -> u64 {
+    PENDING_DELAY_MS.max(delayed as u64).min(timeout_ms)
 }
 
 /// Describes [`wait_by_hash`].
@@ -442,4 +447,22 @@ fn respond_in_bcs(
     let transaction = committed.content().map_err(NodeError::from)?;
     let on_chain = OnChainBcs::new(version, &transaction);
     body.bcs(ledger_info, &TransactionBcs::OnChain(on_chain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_delayed_requests_take_at_most_a_thousand_responses_per_second() {
+        for (delayed, timeout_ms, expected) in [
+            (1, 1_000, PENDING_DELAY_MS),
+            (100, 1_000, 100),
+            (700, 1_000, 700),
+            (5_000, 1_000, 1_000),
+            (1, 20, 20),
+        ] {
+            assert_eq!(pending_delay_ms(delayed, timeout_ms), expected);
+        }
+    }
 }
