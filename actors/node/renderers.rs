@@ -28,7 +28,7 @@ pub(crate) const THREAD: &str = "renderer";
 /// Minimum number of threads, so that one long rendering does not delay all others.
 const THREADS_MIN: usize = 2;
 
-/// Maximum number of threads: `ledger-api` renders at most 8 large responses at a time.
+/// Maximum number of threads. Each may hold the values of a parsed body, up to 64 MiB.
 const THREADS_MAX: usize = 8;
 
 /// Maximum number of jobs that wait for a thread. The shortest job takes about 100 us, so the
