@@ -33,7 +33,7 @@ use crate::{
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader, readers::ReadQueues},
 };
 use arc_swap::ArcSwap;
-use ledger_limits::{Demand, Estimate, FairLimit, Work, WorkKind};
+use ledger_limits::{Demand, FairLimit, Work, WorkKind};
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
 use std::{
@@ -342,15 +342,6 @@ impl NodeHandle {
         run: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NodeError> {
         self.node().queues.renderers.run(work, run).await
-    }
-
-    /// Returns the estimated cost of work.
-    pub fn estimate(&self, work: Work) -> Estimate {
-        self.node()
-            .mailboxes
-            .meters
-            .costs
-            .estimate(work.kind, work.demand)
     }
 
     /// Returns the status of the budgets of all queues of work.
