@@ -195,6 +195,27 @@ mod tests {
     }
 
     #[actix::test]
+    async fn rejects_work_of_a_client_beyond_the_free_number_of_jobs() {
+        let (renderers, _guard, _turns) = renderers(&WorkConfig::default());
+        let mut queued = Vec::new();
+        let rejected = loop {
+            let mut rendered = Box::pin(renderers.run(WORK, || ()));
+            match (&mut rendered).now_or_never() {
+                None => queued.push(rendered),
+                Some(rejected) => break rejected,
+            }
+        };
+        let Err(NodeError::Overloaded(Overload { limit, value, .. })) = rejected else {
+            panic!("{rejected:?}");
+        };
+        assert_eq!(
+            (limit, value),
+            ("waiting renderings", QUEUE_CAPACITY as u64)
+        );
+        assert_eq!(queued.len(), QUEUE_CAPACITY / 2);
+    }
+
+    #[actix::test]
     async fn finishes_queued_work_after_its_guard_is_dropped() {
         let (renderers, guard, turns) = renderers(&WorkConfig::default());
         let mut queued = Box::pin(renderers.run(WORK, || 7));
