@@ -1,15 +1,12 @@
 //! The handle of a node, which is its interface for HTTP and tests.
 //!
-//! The modules `submit`, `wait` and `lookup` implement its submissions, waits and look-ups.
+//! The modules `submit`, `wait` and `lookup` implement its submissions, waits and look-ups, and
+//! `operation` what operators use.
 
-use super::{
-    meters::{MeterStatus, Meters},
-    renderers::Renderers,
-    stalls::{Stall, Stalls},
-};
+use super::{meters::Meters, renderers::Renderers, stalls::Stalls};
 use crate::{
-    BlockFeed, ClockStatus, FilterRules, FlightRecorder, GasEstimate, Head, LaneStatus,
-    MailboxStatus, NodeConfig, NodeError, StorageUnavailable, SubmissionFilter, TuneError,
+    BlockFeed, ClockStatus, FilterRules, GasEstimate, Head, NodeConfig, NodeError,
+    StorageUnavailable, SubmissionFilter,
     committer::Committer,
     mempool::Mempool,
     protocol::{
@@ -24,8 +21,6 @@ use crate::{
         clock::LedgerClock,
         fatal::FatalErrorReporter,
         mailbox::{Mailbox, MailboxControl},
-        progress::{Progress, QueueProgress, Watch},
-        work_queue::{Budget, BudgetStatus},
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
@@ -33,13 +28,10 @@ use crate::{
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader, readers::ReadQueues},
 };
 use arc_swap::ArcSwap;
-use ledger_limits::{Demand, Estimate, FairLimit, Work, WorkKind};
+use ledger_limits::{Demand, FairLimit, Work, WorkKind};
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::sync::{Arc, atomic::AtomicBool};
 use tokio::sync::oneshot;
 
 /// A read of a few rows for a submission or a look-up by hash.
@@ -117,20 +109,6 @@ impl Mailboxes {
             stalls.watch_all(meter.watches());
         }
     }
-
-    /// Returns the mailbox of the actor with this name.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`TuneError::UnknownActor`] if there is no such actor.
-    fn find(&self, actor: &str) -> Result<&dyn MailboxControl, TuneError> {
-        let all = self.all();
-        let found = all.into_iter().find(|mailbox| mailbox.actor() == actor);
-        found.ok_or_else(|| TuneError::UnknownActor {
-            name: actor.to_owned(),
-            actors: all.map(MailboxControl::actor).into(),
-        })
-    }
 }
 
 /// The queues of threads that serve requests without an actor.
@@ -140,28 +118,6 @@ pub(crate) struct RequestQueues {
     pub(crate) renderers: Renderers,
     /// Queues of queries, whose turns the storage actor assigns.
     pub(crate) reads: ReadQueues,
-}
-
-impl RequestQueues {
-    /// Returns the budget of every queue.
-    fn budgets(&self) -> [&dyn Budget; 3] {
-        let ReadQueues { point_reads, reads } = &self.reads;
-        [point_reads, reads, &self.renderers.queue]
-    }
-
-    /// Returns the budget with this name.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`TuneError::UnknownBudget`] if there is no such budget.
-    fn find_budget(&self, name: &str) -> Result<&dyn Budget, TuneError> {
-        let all = self.budgets();
-        let found = all.into_iter().find(|budget| budget.name() == name);
-        found.ok_or_else(|| TuneError::UnknownBudget {
-            name: name.to_owned(),
-            budgets: all.map(Budget::name).into(),
-        })
-    }
 }
 
 impl NodeHandle {
@@ -344,34 +300,6 @@ impl NodeHandle {
         self.node().queues.renderers.run(work, run).await
     }
 
-    /// Returns the estimated cost of work.
-    pub fn estimate(&self, work: Work) -> Estimate {
-        self.node()
-            .mailboxes
-            .meters
-            .costs
-            .estimate(work.kind, work.demand)
-    }
-
-    /// Returns the status of the budgets of all queues of work.
-    pub fn budgets(&self) -> Vec<BudgetStatus> {
-        self.node().queues.budgets().map(Budget::status).into()
-    }
-
-    /// Changes the estimated duration of the work that may wait in a queue, in milliseconds.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`TuneError::CapacityZero`] if the capacity is 0, and [`TuneError::UnknownBudget`]
-    /// if there is no budget with this name.
-    pub fn set_budget(&self, name: &str, capacity_ms: u64) -> Result<BudgetStatus, TuneError> {
-        if capacity_ms == 0 {
-            return Err(TuneError::CapacityZero);
-        }
-        let budget = self.node().queues.find_budget(name)?;
-        Ok(budget.set_capacity_ms(capacity_ms))
-    }
-
     /// Returns estimates of the price of a gas unit.
     ///
     /// # Errors
@@ -398,82 +326,6 @@ impl NodeHandle {
         .await
     }
 
-    /// Returns the metrics of each mailbox, in the order of the settings
-    /// `actors.*.mailbox_capacity`.
-    pub fn mailboxes(&self) -> Vec<MailboxStatus> {
-        let all = self.node().mailboxes.all();
-        all.map(MailboxControl::status).into()
-    }
-
-    /// Returns the metrics of the mailbox of an actor.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`TuneError::UnknownActor`] if there is no actor with this name.
-    pub fn mailbox(&self, actor: &str) -> Result<MailboxStatus, TuneError> {
-        let mailbox = self.node().mailboxes.find(actor)?;
-        Ok(mailbox.status())
-    }
-
-    /// Returns the metrics that belong to no mailbox: pool, threads with queues, commits, waits,
-    /// syncs.
-    pub fn meters(&self) -> MeterStatus {
-        self.node()
-            .mailboxes
-            .meters
-            .status(self.node().wait_limit.held())
-    }
-
-    /// Returns the recorder of the times of the newest blocks.
-    pub fn flight_recorder(&self) -> FlightRecorder {
-        self.node().mailboxes.meters.flight.clone()
-    }
-
-    /// Returns the metrics of the lanes in which transactions wait for the check of their
-    /// signatures.
-    pub fn signature_lanes(&self) -> [LaneStatus; 2] {
-        self.node().queues.signatures.status()
-    }
-
-    /// Returns a stall of an actor or thread without which no block is committed, if there is one.
-    pub fn commit_stall(&self) -> Option<Stall> {
-        let stalled = self.node().stalls.stalled();
-        stalled
-            .iter()
-            .find(|stall| stall.is_on_commit_path())
-            .cloned()
-    }
-
-    /// Returns the number of stalled actors and threads by name. A name without a stall has 0.
-    pub fn stalls_by_name(&self) -> BTreeMap<Arc<str>, usize> {
-        self.node().stalls.count_by_name()
-    }
-
-    /// Watches a thread that counts its units of work, until the count is dropped. The thread is
-    /// stalled if a unit takes longer than `process.stall_secs`.
-    pub fn watch_thread(&self, name: &'static str) -> Arc<Progress> {
-        self.node().stalls.watch_thread(name)
-    }
-
-    /// Watches an event loop, on whose thread the caller must run the returned task. The event loop
-    /// is stalled if it does not run the task for `process.stall_secs`.
-    #[must_use = "the task shows the progress of the event loop"]
-    pub fn watch_event_loop(&self, name: Arc<str>) -> impl Future<Output = ()> + use<> {
-        self.node().stalls.watch_event_loop(name)
-    }
-
-    /// Watches a queue. `sample` returns whether work waits or is being done, and a number that
-    /// changes with each progress.
-    pub fn watch_queue(
-        &self,
-        name: &'static str,
-        sample: impl Fn() -> QueueProgress + Send + Sync + 'static,
-    ) {
-        self.node()
-            .stalls
-            .watch(&Watch::new(name, move || Some(sample().into())));
-    }
-
     /// Returns the filter of submissions.
     pub fn filter(&self) -> Arc<SubmissionFilter> {
         self.shared.filter.load_full()
@@ -485,24 +337,6 @@ impl NodeHandle {
     /// the mempool. The next start uses the configured filter again.
     pub fn set_filter(&self, rules: FilterRules) -> Arc<SubmissionFilter> {
         self.shared.filter.swap(Arc::new(rules.into()))
-    }
-
-    /// Changes the maximum number of requests that wait for an actor.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`TuneError::CapacityZero`] if the capacity is 0, and [`TuneError::UnknownActor`] if
-    /// there is no actor with this name.
-    pub fn set_mailbox_capacity(
-        &self,
-        actor: &str,
-        capacity: usize,
-    ) -> Result<MailboxStatus, TuneError> {
-        if capacity == 0 {
-            return Err(TuneError::CapacityZero);
-        }
-        let mailbox = self.node().mailboxes.find(actor)?;
-        Ok(mailbox.set_capacity(capacity))
     }
 }
 

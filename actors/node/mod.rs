@@ -20,6 +20,7 @@ pub(crate) mod builder;
 pub(crate) mod handle;
 pub(crate) mod lookup;
 pub(crate) mod meters;
+pub(crate) mod operation;
 pub(crate) mod renderers;
 pub(crate) mod stalls;
 pub(crate) mod submit;

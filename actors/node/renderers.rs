@@ -29,7 +29,7 @@ pub(crate) const THREAD: &str = "renderer";
 const THREADS_MIN: usize = 2;
 
 /// Maximum number of threads. `ledger-node` counts the views of as many parts of responses in the
-/// sum of its limits on memory.
+/// sum of its limits on memory. Each may also hold the values of a parsed body, up to 64 MiB.
 const THREADS_MAX: usize = 8;
 
 /// Maximum number of jobs that wait for a thread. The shortest job takes about 100 us, so the
@@ -193,6 +193,27 @@ mod tests {
         assert!(matches!(rejected, Some(Err(NodeError::Overloaded(error))) if error == overload));
         let status = meter.status();
         assert_eq!((status.depth, status.refused), (0, 1));
+    }
+
+    #[actix::test]
+    async fn rejects_work_of_a_client_beyond_the_free_number_of_jobs() {
+        let (renderers, _guard, _turns) = renderers(&WorkConfig::default());
+        let mut queued = Vec::new();
+        let rejected = loop {
+            let mut rendered = Box::pin(renderers.run(WORK, || ()));
+            match (&mut rendered).now_or_never() {
+                None => queued.push(rendered),
+                Some(rejected) => break rejected,
+            }
+        };
+        let Err(NodeError::Overloaded(Overload { limit, value, .. })) = rejected else {
+            panic!("{rejected:?}");
+        };
+        assert_eq!(
+            (limit, value),
+            ("waiting renderings", QUEUE_CAPACITY as u64)
+        );
+        assert_eq!(queued.len(), QUEUE_CAPACITY / 2);
     }
 
     #[actix::test]

@@ -37,6 +37,7 @@ mod oracle;
 mod pool_rules;
 mod properties;
 mod reads;
+mod responses;
 mod runner;
 mod scheduler;
 mod shutdown;

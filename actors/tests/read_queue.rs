@@ -40,6 +40,11 @@ impl Fixture {
 
     /// Occupies the reader thread until the returned value is dropped.
     async fn occupy_reader(&self) -> mpsc::Sender<()> {
+        self.occupy(PAGE).await
+    }
+
+    /// Occupies the thread of this work until the returned value is dropped.
+    async fn occupy(&self, work: Work) -> mpsc::Sender<()> {
         let (started_sender, started) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
         let handle = self.handle();
@@ -50,7 +55,7 @@ impl Fixture {
                 let _ = released.recv();
                 Ok::<_, StoreError>(())
             };
-            handle.read(PAGE, query).await.unwrap();
+            handle.read(work, query).await.unwrap();
         });
         while started.try_recv().is_err() {
             tokio::task::yield_now().await;
@@ -190,6 +195,43 @@ async fn serves_point_reads_while_all_readers_are_busy() {
     let (_, found) = fixture.handle().read(point_read, version).await.unwrap();
     assert_eq!(found, 0);
     drop(reader);
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn rejects_point_reads_beyond_their_budget_and_serves_other_queries() {
+    let fixture = Fixture::start(|_| ()).await;
+    let handle = fixture.handle();
+    // Nearly the longest point read, so that the number of queries does not bound them.
+    let point_read = Work::of_node(WorkKind::PointRead, Demand::rows(90));
+    let reader = fixture.occupy(point_read).await;
+    let mut queued = Vec::new();
+    let rejected = 'rejected: loop {
+        let mut read = Box::pin(handle.read(point_read, version));
+        while fixture.waiting("point_reads") == queued.len() {
+            if let Some(answer) = (&mut read).now_or_never() {
+                break 'rejected answer;
+            }
+            tokio::task::yield_now().await;
+        }
+        queued.push(read);
+    };
+    assert!(
+        matches!(
+            &rejected,
+            Err(NodeError::Overloaded(Overload {
+                limit: "point_reads_ms",
+                value: 100,
+                ..
+            }))
+        ),
+        "{rejected:?}"
+    );
+    handle.read(PAGE, version).await.unwrap();
+    drop(reader);
+    for read in queued {
+        read.await.unwrap();
+    }
     fixture.node.stop().await.unwrap();
 }
 

@@ -27,7 +27,7 @@ pub struct ApiState {
     pub(crate) config: Arc<ApiConfig>,
     /// Memory of the bodies of requests.
     pub(crate) bodies: MemoryBudget,
-    /// Memory of responses that their clients have not read.
+    /// Memory of responses that are made or unread.
     pub(crate) responses: MemoryBudget,
     pub(crate) headers: Arc<LedgerHeaders>,
     pub(crate) media_types: Arc<MediaTypes>,

@@ -191,17 +191,13 @@ pub enum ErrorKind {
     #[error("{0} requests of this connection are in flight, which is the limit")]
     TooManyOnConnection(usize),
     /// The memory of request bodies has reached `api.bodies_bytes_max`.
-    #[error("the node is overloaded: request bodies take {limit_bytes} bytes, which is the limit")]
+    #[error("overloaded: api.bodies_bytes_max = {limit_bytes}")]
     BodiesFull {
         /// The limit, in bytes.
         limit_bytes: usize,
     },
-    /// The memory of responses that their clients have not read has reached
-    /// `api.answers_bytes_max`.
-    #[error(
-        "the node is overloaded: responses that clients have not read take {limit_bytes} bytes, \
-         which is the limit"
-    )]
+    /// The memory of responses that are made or unread has reached `api.answers_bytes_max`.
+    #[error("overloaded: api.answers_bytes_max = {limit_bytes}")]
     AnswersFull {
         /// The limit, in bytes.
         limit_bytes: usize,

@@ -27,3 +27,22 @@ impl Compressors {
         FairPermit::try_acquire(Arc::clone(&self.0), client)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger_limits::ClientKeys;
+    use std::iter;
+
+    #[test]
+    fn a_client_takes_at_most_as_many_permits_as_it_leaves() {
+        let compressors = Compressors::default();
+        let other = ClientKeys::default().key_of([127, 0, 0, 1].into());
+        let held: Vec<_> = iter::from_fn(|| compressors.try_acquire(ClientKey::NODE)).collect();
+        assert_eq!(held.len(), AT_ONCE_MAX / 2);
+        let of_other = compressors.try_acquire(other);
+        assert!(of_other.is_some(), "the next client finds a permit");
+        drop(held);
+        assert!(compressors.try_acquire(ClientKey::NODE).is_some());
+    }
+}

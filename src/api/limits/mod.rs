@@ -1,4 +1,5 @@
-//! Limits on requests: permits, large responses, and the switches of the operator.
+//! Limits on requests: addresses of clients, permits, sizes of parts, and the switches of the
+//! operator.
 //!
 //! The module also has the counters of routes, because the shared state holds them.
 

@@ -33,6 +33,10 @@ use std::{collections::BTreeMap, str::FromStr};
 /// Maximum number of modules in a page, as on the reference node.
 type Limit = PageLimit<9_999, 9_999>;
 
+/// Size of content that is rendered in the time of a module, in bytes: 25 us, because the interface
+/// of a module is made for each response (`benches/results/2026-11-27-loads.md`).
+const MODULE_BYTES: usize = 2 * 1024;
+
 /// Returns the version of the framework at a version of the ledger.
 fn framework_version(chain: &Chain, snapshot: &Snapshot, version: u64) -> Result<u64, StoreError> {
     let block = block_of_version(snapshot, version)?;
@@ -161,16 +165,19 @@ pub(super) async fn modules(
         .map(|name| ModuleId { address, name });
     let page: Vec<ModuleId> = ids.by_ref().take(limit).collect();
     let next = ids.next().map(|id| Cursor(id).to_string());
-    let json = || {
-        let view = |id| ModuleJson::declared(cx.chain(), id);
-        page.iter().filter_map(view).collect::<Vec<_>>()
-    };
-    let bcs = || {
-        page.iter()
-            .map(|id| (id, Bytes::new()))
-            .collect::<BTreeMap<_, _>>()
-    };
-    Ok(cx.respond(ledger_info, json, bcs)?.with_cursor(next))
+    let (chain, format, body) = (cx.chain().clone(), cx.format(), cx.body_writer());
+    let response = cx.render(page.len() * MODULE_BYTES, move || match format {
+        Format::Json => {
+            let view = |id| ModuleJson::declared(&chain, id);
+            let views: Vec<_> = page.iter().filter_map(view).collect();
+            body.json(ledger_info, &views)
+        }
+        Format::Bcs => {
+            let modules = page.iter().map(|id| (id, Bytes::new()));
+            body.bcs(ledger_info, &modules.collect::<BTreeMap<_, _>>())
+        }
+    });
+    Ok(response.await?.with_cursor(next))
 }
 
 /// Describes [`modules`].

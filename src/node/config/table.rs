@@ -266,7 +266,7 @@ settings! {
          large transactions is as short as one of small ones. A single transaction with a higher \
          estimate gets a block of its own. The estimate follows from size, signatures, the gas \
          that the same function used in recent blocks, and the measured times of blocks. The \
-         default does not shorten blocks of transfers.";
+         default is about the time of 5,000 transfers.";
     "sequencer.blocks_in_flight_max" => node.sequencer.blocks_in_flight_max,
         Integer(1..=10_000), "blocks",
         "Maximum number of blocks that are ordered and not yet durable. Of 3, one is executed, \
@@ -330,9 +330,9 @@ settings! {
          (/budgets/reads) changes it until the next start.";
     "work.render_budget_ms" => node.work.render_budget_ms, Integer(BUDGET_MS), "ms of work",
         "Maximum estimated duration of the renderings that wait for a renderer thread; beyond it, \
-         requests get 503. A rendering waits with its content, 1 MB for each 5 ms or more, so this \
-         is also a limit on memory. The admin listener (/budgets/renderings) changes it until the \
-         next start.";
+         requests get 503. A rendering waits with its content, whose memory \
+         api.answers_bytes_max limits. The admin listener (/budgets/renderings) changes it until \
+         the next start.";
     "work.call_time_max_ms" => node.work.call_time_max_ms, Integer(1..=600_000), "ms",
         "Maximum duration of a view function or of a simulation, which then ends as if its gas \
          were used up. On idle cores, gas itself ends them after about half a second. It has no \

@@ -24,6 +24,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+/// Number of characters for each byte in hexadecimal.
+const HEX_CHARS_PER_BYTE: usize = 2;
+
 /// A submission without `signature`, with its other signers.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct EncodeRequest {
@@ -48,7 +51,10 @@ pub(crate) async fn encode_submission(
     let (ledger_info, chain) = (cx.newest(), cx.chain().clone());
     let encoded = body.read_as(&cx, move |request| encode(&chain, request));
     let text = encoded.await?.map_err(|problem| problem.at(ledger_info))?;
-    LedgerResponse::json(ledger_info, &text)
+    // The text is as large as a body may be.
+    let (size_bytes, writer) = (text.len() / HEX_CHARS_PER_BYTE, cx.body_writer());
+    cx.render(size_bytes, move || writer.json(ledger_info, &text))
+        .await
 }
 
 /// Describes [`encode_submission`].

@@ -292,11 +292,16 @@ async fn render_status(
         Err(ErrorKind::TransactionNotFound { name, left }.at(ledger_info))
     };
     match lookup {
-        TransactionStatus::Pending(pending) => cx.respond(
-            ledger_info,
-            || TransactionJson::pending(cx.chain(), &pending),
-            || TransactionBcs::Pending(pending.transaction()),
-        ),
+        TransactionStatus::Pending(pending) => {
+            let (chain, format, body) = (cx.chain().clone(), cx.format(), cx.body_writer());
+            cx.render(pending.size_bytes(), move || match format {
+                Format::Json => body.json(ledger_info, &TransactionJson::pending(&chain, &pending)),
+                Format::Bcs => {
+                    body.bcs(ledger_info, &TransactionBcs::Pending(pending.transaction()))
+                }
+            })
+            .await
+        }
         TransactionStatus::Committed(committed) => {
             let mut body = cx.body_writer();
             // Before the types of tables are read, because that may wait.

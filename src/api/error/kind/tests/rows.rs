@@ -222,16 +222,13 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             ErrorKind::BodiesFull { limit_bytes: 7 },
             503,
             "internal_error",
-            text("the node is overloaded: request bodies take 7 bytes, which is the limit"),
+            text("overloaded: api.bodies_bytes_max = 7"),
         ),
         (
             ErrorKind::AnswersFull { limit_bytes: 7 },
             503,
             "internal_error",
-            text(
-                "the node is overloaded: responses that clients have not read take 7 bytes, which \
-                 is the limit",
-            ),
+            text("overloaded: api.answers_bytes_max = 7"),
         ),
         (
             ErrorKind::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
