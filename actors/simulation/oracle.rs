@@ -169,7 +169,7 @@ impl Oracle {
     }
 
     /// Returns the inputs of the checks of the pool.
-    fn pool_rules(&self) -> PoolRules {
+    pub(super) fn pool_rules(&self) -> PoolRules {
         let block = self
             .model()
             .blocks
