@@ -103,8 +103,8 @@ impl Executor {
     /// Returns [`ExecutionFailure`] if the state cannot be read, or if the block contradicts the
     /// state or the chain. The tip stays the same.
     fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
-        let begun_usecs = self
-            .recorder
+        let begun_usecs = self.recorder.clock().thread_processor_usecs();
+        self.recorder
             .record(BlockStage::ExecutionBegun, [block.height]);
         let durable_height = self.head.ledger_info().block_height;
         self.cache.get_mut().set_durable_height(durable_height);
@@ -125,11 +125,12 @@ impl Executor {
         })?;
         self.tip = block.tip.clone();
         self.accounts.apply(&updates);
-        let executed_usecs = self.recorder.record(BlockStage::Executed, [block.height()]);
+        self.recorder.record(BlockStage::Executed, [block.height()]);
+        let ended_usecs = self.recorder.clock().thread_processor_usecs();
         Ok(Arc::new(IndexedBlock::new(
             Arc::new(block),
             updates,
-            executed_usecs.saturating_sub(begun_usecs),
+            ended_usecs.saturating_sub(begun_usecs),
         )))
     }
 }

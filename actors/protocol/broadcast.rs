@@ -8,10 +8,10 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct BlockCommitted {
     pub(crate) block: Arc<ExecutedBlock>,
-    /// Time that the executor took for the block, in microseconds.
+    /// Processor time of the executor for the block, in microseconds.
     pub(crate) execution_usecs: u64,
-    /// Time that the writer took for the group of blocks that ends with this one, in microseconds.
-    /// `None` if a later block of the group follows.
+    /// Processor time of the writer for the group of blocks that ends with this one, in
+    /// microseconds. `None` if a later block of the group follows.
     pub(crate) group_write_usecs: Option<u64>,
 }
 

@@ -33,7 +33,8 @@ pub(crate) struct BlocksDurable {
     /// The encoded form of each block in the write-ahead log, or empty if the blocks were written
     /// as a checkpoint.
     pub(crate) wal_blocks: Vec<WalBlock>,
-    /// Time that the writer took for the blocks, in microseconds.
+    /// Processor time of the writer for appends and applies since the previous message, in
+    /// microseconds.
     pub(crate) write_usecs: u64,
 }
 

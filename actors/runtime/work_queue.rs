@@ -4,31 +4,18 @@
 //! threads are [`WorkerThread`]s, which wait for the channel and end with it. A thread that
 //! receives a turn takes the job that is next at that moment.
 
-use super::{work_meter::WorkMeter, worker::WorkerThread};
+use super::{clock::thread_processor_usecs, work_meter::WorkMeter, worker::WorkerThread};
 use crate::error::{NodeError, Overload};
 use crossbeam_channel::{Receiver, Sender};
 use ledger_limits::{
     Cancel, Charge, CostModel, Estimate, FairQueue, QueueFull, ReachedLimit, Work,
 };
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::{ops::ControlFlow, sync::Arc};
 use tokio::sync::oneshot;
 
 /// Microseconds in a millisecond.
 const USECS_PER_MS: u64 = 1_000;
-
-/// Returns the processor time of the calling thread, in microseconds.
-///
-/// Jobs cost processor time, because elapsed time contains the turns of other threads: a busy
-/// machine would raise every estimate, and the queues would then reject work that they have time
-/// for. The time for which a job waits for the disk is therefore no cost: jobs that miss all caches
-/// wait longer than their estimates, and their clients take more time of the threads than others.
-fn processor_usecs() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let usecs = time.tv_sec.saturating_mul(1_000_000) + time.tv_nsec / 1_000;
-    u64::try_from(usecs).unwrap_or_default()
-}
 
 /// Permission for a thread to take one job. A job that was canceled while it waited leaves a turn
 /// without a job.
@@ -223,9 +210,9 @@ impl<C: Send + 'static> WorkQueue<C> {
             self.jobs.settle(charge, 0);
             return;
         }
-        let begun_usecs = processor_usecs();
+        let begun_usecs = thread_processor_usecs();
         job.task.run(context);
-        let usecs = processor_usecs().saturating_sub(begun_usecs);
+        let usecs = thread_processor_usecs().saturating_sub(begun_usecs);
         self.costs.record(job.estimate, usecs);
         self.jobs.settle(charge, usecs);
     }

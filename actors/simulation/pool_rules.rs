@@ -8,12 +8,16 @@ use super::{
     model::{Model, SentTransaction},
     oracle::RequestStart,
 };
-use crate::{MempoolConfig, RemovalReason, SubmitError};
+use crate::{MempoolConfig, RemovalReason, SubmitError, protocol::mempool::Pending};
 use ledger_crypto::HashValue;
 use ledger_types::{Discard, ValidationStatus};
 
 /// Maximum estimated time of a transaction of the simulation in a block, in microseconds.
 const COST_USECS_MAX: u64 = 500;
+
+/// Minimum estimated time of a transaction of the simulation in a block, in microseconds: one in the
+/// executor, one in the writer.
+const COST_USECS_MIN: u64 = 2;
 
 /// Longest lifetime that the simulation gives an orderless transaction, in seconds.
 ///
@@ -168,6 +172,34 @@ impl PoolRules {
                 "{discard}: no transaction of the simulation has this status"
             )),
         }
+    }
+
+    /// Checks the content of a pool whose estimated time is `usecs`, in microseconds.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit that the content exceeds, or why the estimated time is certainly wrong.
+    pub(super) fn check_content(&self, pending: &[Pending], usecs: usize) -> Verdict {
+        let usecs = usecs as u64;
+        let count = pending.len();
+        let sizes = pending.iter().map(|one| one.transaction.size_bytes());
+        let bytes: usize = sizes.sum();
+        let MempoolConfig {
+            capacity_transactions,
+            capacity_bytes,
+            capacity_time_ms,
+            ..
+        } = self.limits;
+        let fits = count <= capacity_transactions
+            && bytes <= capacity_bytes
+            && usecs <= capacity_time_ms * 1_000;
+        require(fits, || {
+            format!("the pool has {count} transactions with {bytes} bytes and {usecs} us")
+        })?;
+        let possible = count as u64 * COST_USECS_MIN..=count as u64 * COST_USECS_MAX;
+        require(possible.contains(&usecs), || {
+            format!("{count} transactions are estimated at {usecs} us")
+        })
     }
 
     fn check_account_full(

@@ -33,6 +33,8 @@ pub(super) const ADMISSION: &str = "only executable transactions are accepted";
 /// Property that [`PoolRules::check_rejection`] checks.
 pub(super) const REJECTION: &str =
     "only transactions that are invalid or exceed the capacity are rejected";
+/// Property that [`PoolRules::check_content`] checks.
+pub(super) const CAPACITY: &str = "the pool holds no more than its limits";
 /// A block that becomes visible after the node was idle with low disk space violates this property.
 pub(super) const NO_BLOCK_WITHOUT_SPACE: &str = "no block begins while disk space is low";
 /// Property that [`check_status`] checks.

@@ -15,6 +15,7 @@ use crate::{
     protocol::mempool::{GetPending, PendingStatus},
 };
 use ledger_crypto::HashValue;
+use ledger_metrics::Metric as _;
 use ledger_test_support::{Disk, Fault, Image};
 use std::{
     cell::{Cell, RefCell},
@@ -181,6 +182,9 @@ impl World {
         let has_failed = node.has_failed();
         if !has_failed {
             self.check_saved(&pending, was_idle);
+            let usecs = node.mailboxes.meters.pool.usecs.snapshot();
+            let verdict = self.oracle.pool_rules().check_content(&pending, usecs);
+            self.oracle.report(properties::CAPACITY, verdict);
         }
         if self.saved.is_some() {
             self.oracle

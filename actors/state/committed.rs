@@ -20,7 +20,7 @@ pub(crate) struct IndexedBlock {
 
 impl IndexedBlock {
     /// Indexes the transactions of a block. `account_updates` holds the accounts that it changed,
-    /// and `execution_usecs` is the time that the executor took for it, in microseconds.
+    /// and `execution_usecs` is the processor time of the executor for it, in microseconds.
     pub(crate) fn new(
         block: Arc<ExecutedBlock>,
         account_updates: AccountUpdates,

@@ -150,9 +150,7 @@ impl FlightRecorder {
     }
 
     /// Records that blocks have reached a stage now. Ignores blocks without an entry.
-    ///
-    /// Returns the elapsed time of the clock in microseconds.
-    pub(crate) fn record(&self, stage: BlockStage, heights: impl IntoIterator<Item = u64>) -> u64 {
+    pub(crate) fn record(&self, stage: BlockStage, heights: impl IntoIterator<Item = u64>) {
         let elapsed_usecs = self.elapsed_usecs();
         for height in heights {
             let slot = self.slot(height);
@@ -160,7 +158,6 @@ impl FlightRecorder {
                 slot.elapsed_usecs[stage as usize].store(elapsed_usecs, Relaxed);
             }
         }
-        elapsed_usecs
     }
 
     /// Records that all blocks up to `height` are applied now, except those that were before.
@@ -230,8 +227,13 @@ impl FlightRecorder {
         &self.0.slots[(height % ENTRIES_MAX as u64) as usize]
     }
 
+    /// Returns the clock that the recorder reads.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
     /// Returns the elapsed time of the clock, which is never 0.
-    pub(crate) fn elapsed_usecs(&self) -> u64 {
+    fn elapsed_usecs(&self) -> u64 {
         self.0.clock.elapsed_usecs().max(1)
     }
 }

@@ -78,9 +78,9 @@ pub(super) struct Writer {
     pending: PendingWrites,
     /// Whether the pending writes wait for disk space.
     is_waiting_for_space: bool,
-    /// Time that the last append took after its blocks were durable, for an apply or a checkpoint,
-    /// in microseconds. It counts as time of the next group, which waited for it.
-    tail_usecs: u64,
+    /// Processor time of appends and applies since the last group was durable, in microseconds. The
+    /// apply of a group follows its append, so this time counts for the next group.
+    work_usecs: u64,
 }
 
 impl Writer {
@@ -95,7 +95,7 @@ impl Writer {
             peers,
             pending: PendingWrites::default(),
             is_waiting_for_space: false,
-            tail_usecs: 0,
+            work_usecs: 0,
         }
     }
 
@@ -189,7 +189,9 @@ impl Writer {
         }
         // Readers need no disk space: an apply changes pages in memory.
         if is_idle {
+            let begun_usecs = self.processor_usecs();
             self.writer.apply()?;
+            self.work_usecs += self.processor_usecs().saturating_sub(begun_usecs);
         }
         let applied_height = self.writer.applied_height();
         self.peers.recorder.record_applied(applied_height);
@@ -254,6 +256,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Returns the processor time of the thread, in microseconds.
+    fn processor_usecs(&self) -> u64 {
+        self.peers.recorder.clock().thread_processor_usecs()
+    }
+
     /// Appends the first pending blocks, at most `group_max`, as one group. As soon as they are
     /// durable, they are no longer pending, and the committer is notified.
     ///
@@ -274,19 +281,21 @@ impl Writer {
             recorder,
             ..
         } = &self.peers;
-        let (begun_usecs, tail_usecs) = (recorder.elapsed_usecs(), self.tail_usecs);
-        let mut durable_usecs = begun_usecs;
+        let work_usecs = &mut self.work_usecs;
+        let mut counted_usecs = recorder.clock().thread_processor_usecs();
         let appended = self.writer.append(&blocks, |wal_blocks| {
             let heights = blocks.iter().map(|block| block.height());
-            durable_usecs = recorder.record(BlockStage::Durable, heights);
+            recorder.record(BlockStage::Durable, heights);
             meter.committed(&blocks, start.elapsed());
+            let begun_usecs = counted_usecs;
+            counted_usecs = recorder.clock().thread_processor_usecs();
             committer.send(BlocksDurable {
                 blocks: pending.drain(..blocks.len()).collect(),
                 wal_blocks,
-                write_usecs: durable_usecs.saturating_sub(begun_usecs) + tail_usecs,
+                write_usecs: std::mem::take(work_usecs) + counted_usecs.saturating_sub(begun_usecs),
             });
         });
-        self.tail_usecs = recorder.elapsed_usecs().saturating_sub(durable_usecs);
+        self.work_usecs += self.processor_usecs().saturating_sub(counted_usecs);
         appended
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::ClientKey;
 use std::sync::{
-    Mutex, MutexGuard, PoisonError,
+    Mutex, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
@@ -14,8 +14,9 @@ use std::sync::{
 /// few hundred.
 const DECAY: f64 = 1.0 / 256.0;
 
-/// Bounds of the correction factor. Beyond them, the measured durations say more about a machine
-/// that stood still than about the work.
+/// Bounds of the correction factor, and of the ratio of each measured duration to its uncorrected
+/// estimate. Beyond them, the duration says more about a machine that stood still than about the
+/// work.
 const CORRECTION_RANGE: (f64, f64) = (1.0 / 8.0, 64.0);
 
 /// Kind of work with a cost of its own.
@@ -239,12 +240,16 @@ pub struct CostModel {
     kinds: [KindState; WorkKind::ALL.len()],
 }
 
-/// Sums of one kind. They order no other memory, so they are relaxed.
-#[derive(Debug, Default)]
+/// Sums of one kind. The atomics order no other memory, so they are relaxed.
+#[derive(Debug)]
 struct KindState {
     units: AtomicU64,
     estimated_usecs: AtomicU64,
     actual_usecs: AtomicU64,
+    /// Bits of the correction factor that follows from `recent`. Every request reads it, so it
+    /// needs no lock.
+    correction_bits: AtomicU64,
+    /// Only measured durations lock it.
     recent: Mutex<Recent>,
 }
 
@@ -255,26 +260,46 @@ struct Recent {
     actual_usecs: f64,
 }
 
-impl Default for Recent {
-    fn default() -> Self {
-        // As if one unit of the mean duration had been estimated correctly.
-        Self {
-            model_usecs: 1.0,
-            actual_usecs: 1.0,
-        }
-    }
-}
-
 impl Recent {
+    /// Replaces a part of the former durations by one with these durations.
+    ///
+    /// The measured duration is bounded by its uncorrected estimate, so that one sample changes the
+    /// correction by little, however long the machine stood still.
+    fn add(&mut self, model_usecs: u64, actual_usecs: u64) {
+        let (least, most) = CORRECTION_RANGE;
+        let model_usecs = model_usecs as f64;
+        let actual_usecs = (actual_usecs as f64).clamp(least * model_usecs, most * model_usecs);
+        self.model_usecs += DECAY * (model_usecs - self.model_usecs);
+        self.actual_usecs += DECAY * (actual_usecs - self.actual_usecs);
+    }
+
     fn correction(self) -> f64 {
         let (least, most) = CORRECTION_RANGE;
         (self.actual_usecs / self.model_usecs).clamp(least, most)
     }
 }
 
+impl Default for KindState {
+    fn default() -> Self {
+        // As if one unit of the mean duration had been estimated correctly.
+        let recent = Recent {
+            model_usecs: 1.0,
+            actual_usecs: 1.0,
+        };
+        Self {
+            units: AtomicU64::default(),
+            estimated_usecs: AtomicU64::default(),
+            actual_usecs: AtomicU64::default(),
+            correction_bits: AtomicU64::new(recent.correction().to_bits()),
+            recent: Mutex::new(recent),
+        }
+    }
+}
+
 impl KindState {
-    fn recent(&self) -> MutexGuard<'_, Recent> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the factor by which estimates are multiplied.
+    fn correction(&self) -> f64 {
+        f64::from_bits(self.correction_bits.load(Relaxed))
     }
 }
 
@@ -286,7 +311,7 @@ impl CostModel {
     /// Estimates the duration of work of this kind.
     pub fn estimate(&self, kind: WorkKind, demand: Demand) -> Estimate {
         let model_usecs = kind.model_usecs(demand);
-        let correction = self.state(kind).recent().correction();
+        let correction = self.state(kind).correction();
         Estimate {
             kind,
             usecs: ((model_usecs as f64 * correction) as u64).max(1),
@@ -300,9 +325,12 @@ impl CostModel {
         state.units.fetch_add(1, Relaxed);
         state.estimated_usecs.fetch_add(estimate.usecs, Relaxed);
         state.actual_usecs.fetch_add(actual_usecs, Relaxed);
-        let mut recent = state.recent();
-        recent.model_usecs += DECAY * (estimate.model_usecs as f64 - recent.model_usecs);
-        recent.actual_usecs += DECAY * (actual_usecs as f64 - recent.actual_usecs);
+        let mut recent = state.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.add(estimate.model_usecs, actual_usecs);
+        // Within the lock, so that the correction is that of the newest sums.
+        state
+            .correction_bits
+            .store(recent.correction().to_bits(), Relaxed);
     }
 
     /// Returns estimates and measured durations of all kinds.
@@ -314,7 +342,7 @@ impl CostModel {
                 units: state.units.load(Relaxed),
                 estimated_usecs: state.estimated_usecs.load(Relaxed),
                 actual_usecs: state.actual_usecs.load(Relaxed),
-                correction: state.recent().correction(),
+                correction: state.correction(),
             }
         })
     }
@@ -382,5 +410,23 @@ mod tests {
             other.usecs, other.model_usecs,
             "kinds are corrected separately"
         );
+    }
+
+    #[test]
+    fn one_duration_of_a_machine_that_stood_still_changes_the_correction_by_little() {
+        for stood_still_usecs in [60_000_000, u64::MAX] {
+            let model = CostModel::default();
+            let correct = model.estimate(WorkKind::Write, DEMAND);
+            for _ in 0..2_000 {
+                model.record(correct, correct.usecs);
+            }
+            model.record(correct, stood_still_usecs);
+            let usecs = model.estimate(WorkKind::Write, DEMAND).usecs;
+            assert!(
+                usecs <= correct.usecs + correct.usecs / 3,
+                "{usecs}, correct {}",
+                correct.usecs
+            );
+        }
     }
 }

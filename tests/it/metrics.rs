@@ -13,7 +13,7 @@ use std::{
 const DOCUMENT: &str = include_str!("../../config/metrics.md");
 
 /// A response of `GET /metrics`.
-struct Scrape {
+pub(crate) struct Scrape {
     text: String,
 }
 
@@ -27,7 +27,7 @@ struct Family {
 
 impl Scrape {
     /// Requests the metrics of a node.
-    async fn of(node: &TestNode) -> Self {
+    pub(crate) async fn of(node: &TestNode) -> Self {
         let response = node.http.get(&format!("{}/metrics", node.admin)).await;
         assert_eq!(response.status, 200, "{}", response.text);
         assert_eq!(
@@ -53,7 +53,7 @@ impl Scrape {
     }
 
     /// Returns the sum of the samples with this name and these labels.
-    fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
+    pub(crate) fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let has = |of: &BTreeMap<&str, &str>| {
             labels
                 .iter()

@@ -13,23 +13,17 @@ impl Pool {
     /// Records the work of the transactions of a durable block, and its times. Later estimates
     /// follow both.
     ///
-    /// Returns the sum of the estimates with which the pool admitted these transactions, in
-    /// microseconds. Has no effect on transactions that the pool does not hold.
+    /// Returns the sum of the estimates with which the pool admitted those that it holds, in
+    /// microseconds.
     pub fn record_times(&mut self, block: &ExecutedBlock, times: BlockTimes) -> u64 {
-        let mut admitted_usecs = 0;
-        let accounts = &self.accounts;
-        let executed = block.transactions.iter().filter_map(|executed| {
-            let user = executed.transaction.as_user()?;
-            let PoolKey { sender, protector } = PoolKey::of(&user.raw);
-            let entry = accounts.get(&sender)?.get(protector)?;
-            (entry.transaction.hash() == executed.hash).then_some((entry, executed))
+        let by_hash = &self.by_hash;
+        let held = |hash: &HashValue| by_hash.get(hash).map(|held| &**held);
+        self.costs.record(block, held, times);
+        let admitted = block.transactions.iter().filter_map(|executed| {
+            let PoolKey { sender, protector } = PoolKey::of(held(&executed.hash)?.raw());
+            Some(self.accounts.get(&sender)?.get(protector)?.cost_usecs)
         });
-        let executed = executed.map(|(entry, executed)| {
-            admitted_usecs += entry.cost_usecs;
-            (&*entry.transaction, executed)
-        });
-        self.costs.record(executed, times);
-        admitted_usecs
+        admitted.sum()
     }
 
     /// Removes the transactions of a durable block, and records a reason for each rejected one.

@@ -1,5 +1,5 @@
-//! Estimates of the time that pending transactions take in a block: in the executor, and in the
-//! writer.
+//! Estimates of the processor time that pending transactions take in a block: in the executor, and
+//! in the writer.
 //!
 //! An estimate follows from the size of the transaction, its signatures, and the gas and output of
 //! recent calls of the same function with a similar size. The gas limit of the transaction has no
@@ -8,10 +8,15 @@
 //!
 //! Estimates decide which transactions the sequencer takes. Execution does not read them.
 
-use ledger_crypto::map::{GenerationalMap, HashState};
+use ledger_crypto::{
+    HashValue,
+    map::{GenerationalMap, HashState},
+};
 use ledger_framework::modules::transaction_fee::FeeStatement;
 use ledger_limits::{CostModel, Demand, Estimate, WorkKind};
-use ledger_types::{CheckedTransaction, EntryFunction, ExecutedTransaction};
+use ledger_types::{
+    CheckedTransaction, EntryFunction, ExecutedBlock, ExecutedTransaction, SignedTransaction,
+};
 use ledger_vm::intrinsic_gas_units;
 use std::{hash::BuildHasher as _, sync::Arc};
 
@@ -37,27 +42,41 @@ const UNKNOWN_PER_KIBIBYTE: CallWork = CallWork {
     output_bytes: 4_096.0,
 };
 
-/// Size of the writes that take as long as the sync of a group of blocks, in bytes.
-///
-/// A smaller group is not measured: its time is that of the sync.
-const SYNC_BYTES: u64 = 200 * 1024;
+/// Work of a block without user transactions: its metadata, its epilogue and its hashes. They take
+/// some 35 us, as long as two transfers.
+const EMPTY_BLOCK: Demand = Demand {
+    rows: 0,
+    bytes: 0,
+    gas: 80,
+    signatures: 0,
+};
+
+/// Work of a group of blocks beside the writes of its transactions: the system calls of an append,
+/// which take some 60 us of processor time, as long as the writes of five transfers. The wait for
+/// the sync is no processor time.
+const EMPTY_GROUP: Demand = Demand {
+    rows: 0,
+    bytes: 10 * 1024,
+    gas: 0,
+    signatures: 0,
+};
 
 /// The estimates of a pool.
 #[derive(Debug, Default)]
 pub(super) struct Costs {
     model: Arc<CostModel>,
     calls: RecentCalls,
-    /// Writes of blocks whose group is not complete.
+    /// Work of the blocks of a group that is not complete.
     group: Option<Estimate>,
 }
 
 /// The measured times of a durable block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BlockTimes {
-    /// Time that the executor took for the block, in microseconds.
+    /// Processor time of the executor for the block, in microseconds.
     pub execution_usecs: u64,
-    /// Time that the writer took for the group of blocks that ends with this one, in microseconds.
-    /// `None` if a later block of the group follows.
+    /// Processor time of the writer for the group of blocks that ends with this one, in
+    /// microseconds. `None` if a later block of the group follows.
     pub group_write_usecs: Option<u64>,
 }
 
@@ -68,9 +87,11 @@ impl Costs {
 
     /// Returns the estimated time of a transaction in a block, in microseconds, at least 1.
     pub(super) fn estimate_usecs(&self, transaction: &CheckedTransaction) -> u64 {
+        let transaction = transaction.into();
         let work = self.calls.expected(transaction);
-        let execution = self.execution(transaction, work).usecs;
-        execution.saturating_add(self.write(transaction, work).usecs)
+        let write = self.write(transaction.size_bytes, work.output_bytes as u64);
+        let execution = self.execution(transaction, work);
+        execution.usecs.saturating_add(write.usecs)
     }
 
     /// Returns a lower bound of the estimates of all transactions of `size_bytes` bytes, in
@@ -84,54 +105,91 @@ impl Costs {
         estimate(WorkKind::Execution).saturating_add(estimate(WorkKind::Write))
     }
 
-    /// Records the work of the transactions of a durable block, and its times.
-    pub(super) fn record<'t>(
+    /// Records the work of a durable block, and its times.
+    ///
+    /// The times are those of the whole block, so its work is too: the block itself, and all
+    /// transactions, whether the pool holds them or not. `held` returns the transaction with this
+    /// hash if the pool holds it.
+    pub(super) fn record<'p>(
         &mut self,
-        transactions: impl Iterator<Item = (&'t CheckedTransaction, &'t ExecutedTransaction)>,
+        block: &ExecutedBlock,
+        held: impl Fn(&HashValue) -> Option<&'p CheckedTransaction>,
         times: BlockTimes,
     ) {
-        // The metadata and the epilogue of the block.
-        let system = self.model.estimate(WorkKind::Execution, Demand::default());
-        let mut execution = system.plus(system);
-        for (transaction, executed) in transactions {
-            let work = CallWork::of(transaction, executed);
-            self.calls.record(transaction, work);
-            execution = execution.plus(self.execution(transaction, work));
-            let write = self.write(transaction, work);
-            self.group = Some(self.group.map_or(write, |group| group.plus(write)));
+        let mut execution = self.model.estimate(WorkKind::Execution, EMPTY_BLOCK);
+        let mut group = self
+            .group
+            .take()
+            .unwrap_or_else(|| self.model.estimate(WorkKind::Write, EMPTY_GROUP));
+        for executed in &block.transactions {
+            let write = match executed.transaction.as_user() {
+                Some(transaction) => {
+                    let transaction = match held(&executed.hash) {
+                        Some(held) => held.into(),
+                        None => SizedTransaction {
+                            transaction,
+                            size_bytes: transaction.size_bytes(),
+                        },
+                    };
+                    let work = CallWork::of(transaction, executed);
+                    self.calls.record(transaction, work);
+                    execution = execution.plus(self.execution(transaction, work));
+                    self.write(transaction.size_bytes, work.output_bytes as u64)
+                }
+                None => self.write(0, executed.output_bytes() as u64),
+            };
+            group = group.plus(write);
+        }
+        for discarded in &block.discarded {
+            if !discarded.is_not_included() {
+                let rejected = Demand {
+                    signatures: held(&discarded.hash).map_or(1, |held| {
+                        held.transaction().authenticator.billed_signatures()
+                    }),
+                    ..Demand::default()
+                };
+                execution = execution.plus(self.model.estimate(WorkKind::Execution, rejected));
+            }
         }
         self.model.record(execution, times.execution_usecs);
-        if let Some(group_write_usecs) = times.group_write_usecs
-            && let Some(group) = self.group.take()
-        {
-            let sync = Demand {
-                bytes: SYNC_BYTES,
-                ..Demand::default()
-            };
-            let sync = self.model.estimate(WorkKind::Write, sync);
-            if group.usecs >= sync.usecs {
-                self.model.record(group.plus(sync), group_write_usecs);
-            }
+        match times.group_write_usecs {
+            Some(usecs) => self.model.record(group, usecs),
+            None => self.group = Some(group),
         }
     }
 
-    fn execution(&self, transaction: &CheckedTransaction, work: CallWork) -> Estimate {
-        let authenticator = &transaction.transaction().authenticator;
+    fn execution(&self, transaction: SizedTransaction<'_>, work: CallWork) -> Estimate {
         let demand = Demand {
-            bytes: transaction.size_bytes() as u64,
+            bytes: transaction.size_bytes as u64,
             gas: work.gas as u64,
-            signatures: authenticator.billed_signatures(),
+            signatures: transaction.transaction.authenticator.billed_signatures(),
             ..Demand::default()
         };
         self.model.estimate(WorkKind::Execution, demand)
     }
 
-    fn write(&self, transaction: &CheckedTransaction, work: CallWork) -> Estimate {
+    fn write(&self, size_bytes: usize, output_bytes: u64) -> Estimate {
         let demand = Demand {
-            bytes: transaction.size_bytes() as u64 + work.output_bytes as u64,
+            bytes: size_bytes as u64 + output_bytes,
             ..Demand::default()
         };
         self.model.estimate(WorkKind::Write, demand)
+    }
+}
+
+/// A transaction with the size of its BCS form.
+#[derive(Clone, Copy, Debug)]
+struct SizedTransaction<'t> {
+    transaction: &'t SignedTransaction,
+    size_bytes: usize,
+}
+
+impl<'t> From<&'t CheckedTransaction> for SizedTransaction<'t> {
+    fn from(checked: &'t CheckedTransaction) -> Self {
+        Self {
+            transaction: checked.transaction(),
+            size_bytes: checked.size_bytes(),
+        }
     }
 }
 
@@ -149,7 +207,7 @@ impl CallWork {
     /// Returns the work of an executed transaction.
     ///
     /// The fee statement is the last event of a user transaction. Without it, all gas counts.
-    fn of(transaction: &CheckedTransaction, executed: &ExecutedTransaction) -> Self {
+    fn of(transaction: SizedTransaction<'_>, executed: &ExecutedTransaction) -> Self {
         let statement = executed
             .events
             .last()
@@ -159,8 +217,8 @@ impl CallWork {
                 .execution_gas_units
                 .saturating_add(statement.io_gas_units)
         });
-        let authenticator = &transaction.transaction().authenticator;
-        let intrinsic = intrinsic_gas_units(transaction.size_bytes(), authenticator);
+        let authenticator = &transaction.transaction.authenticator;
+        let intrinsic = intrinsic_gas_units(transaction.size_bytes, authenticator);
         Self {
             gas: gas.saturating_sub(intrinsic) as f64,
             output_bytes: executed.output_bytes() as f64,
@@ -190,11 +248,11 @@ struct RecentCalls {
 
 impl RecentCalls {
     /// Returns the expected work of a transaction.
-    fn expected(&self, transaction: &CheckedTransaction) -> CallWork {
+    fn expected(&self, transaction: SizedTransaction<'_>) -> CallWork {
         if let Some(&mean) = self.means.get(&self.kind(transaction)) {
             return mean;
         }
-        let kibibytes = transaction.size_bytes() as f64 / 1024.0;
+        let kibibytes = transaction.size_bytes as f64 / 1024.0;
         CallWork {
             gas: UNKNOWN_CALL.gas + kibibytes * UNKNOWN_PER_KIBIBYTE.gas,
             output_bytes: UNKNOWN_CALL.output_bytes + kibibytes * UNKNOWN_PER_KIBIBYTE.output_bytes,
@@ -202,7 +260,7 @@ impl RecentCalls {
     }
 
     /// Records the work of an executed transaction.
-    fn record(&mut self, transaction: &CheckedTransaction, work: CallWork) {
+    fn record(&mut self, transaction: SizedTransaction<'_>, work: CallWork) {
         let kind = self.kind(transaction);
         let mean = self.means.get(&kind);
         let mean = mean.map_or(work, |mean| mean.toward(work, WEIGHT));
@@ -213,15 +271,15 @@ impl RecentCalls {
         self.means.insert(kind, mean);
     }
 
-    fn kind(&self, transaction: &CheckedTransaction) -> u64 {
+    fn kind(&self, transaction: SizedTransaction<'_>) -> u64 {
         // A multisig transaction may have its call on the ledger; all such calls are of one kind.
-        let function = transaction.raw().entry_function();
+        let function = transaction.transaction.raw.entry_function();
         let function = function.map(
             |EntryFunction {
                  module, function, ..
              }| (module, function),
         );
-        let size_bits = usize::BITS - transaction.size_bytes().leading_zeros();
+        let size_bits = usize::BITS - transaction.size_bytes.leading_zeros();
         self.secret.hash_one((function, size_bits))
     }
 }
@@ -229,17 +287,18 @@ impl RecentCalls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{block, draft, orderless};
+    use crate::testing::{Draft, block, draft, leaving_out, orderless};
     use bytes::Bytes;
     use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
     use ledger_test_support::{TransactionBuilder, development_chain, function_call};
-    use ledger_types::{AccountAddress, ContractEvent, StructTag, TransactionInfo};
-    use std::iter;
+    use ledger_types::{
+        AccountAddress, ContractEvent, StructTag, TransactionInfo, ValidationStatus,
+    };
 
-    /// Returns the transaction as a block has it whose call used this gas, and paid a large storage
-    /// fee.
-    fn executed(transaction: &Arc<CheckedTransaction>, call_gas: u64) -> ExecutedTransaction {
-        let mut executed = block(1, &[Arc::clone(transaction)], &[]).transactions[0].clone();
+    /// Returns a block of one transaction whose call used this gas, and paid a large storage fee.
+    fn executed(transaction: &Arc<CheckedTransaction>, call_gas: u64) -> ExecutedBlock {
+        let mut block = Arc::unwrap_or_clone(block(1, &[Arc::clone(transaction)], &[]));
+        let executed = &mut block.transactions[0];
         let authenticator = &transaction.transaction().authenticator;
         let gas = call_gas + intrinsic_gas_units(transaction.size_bytes(), authenticator);
         let TransactionInfo::V0(info) = &mut executed.info;
@@ -255,19 +314,24 @@ mod tests {
             type_tag: StructTag::framework("transaction_fee", "FeeStatement", vec![]).into(),
             data: Bytes::from(bcs::to_bytes(&statement).unwrap()),
         });
-        executed
+        block
+    }
+
+    /// Returns the work of the only transaction of a block.
+    fn work(transaction: &CheckedTransaction, block: &ExecutedBlock) -> CallWork {
+        CallWork::of(transaction.into(), &block.transactions[0])
     }
 
     /// Records a block of one transaction that took as long as estimated.
     fn record(costs: &mut Costs, transaction: &Arc<CheckedTransaction>, call_gas: u64) {
-        let executed = executed(transaction, call_gas);
-        let work = CallWork::of(transaction, &executed);
-        let system = costs.model.estimate(WorkKind::Execution, Demand::default());
+        let block = executed(transaction, call_gas);
+        let execution = costs.execution((&**transaction).into(), work(transaction, &block));
+        let empty = costs.model.estimate(WorkKind::Execution, EMPTY_BLOCK);
         let times = BlockTimes {
-            execution_usecs: 2 * system.usecs + costs.execution(transaction, work).usecs,
+            execution_usecs: empty.usecs + execution.usecs,
             group_write_usecs: None,
         };
-        costs.record(iter::once((&**transaction, &executed)), times);
+        costs.record(&block, |_| Some(&**transaction), times);
     }
 
     #[test]
@@ -299,18 +363,19 @@ mod tests {
         let mut costs = Costs::default();
         let transaction = draft(1, 0).checked();
         record(&mut costs, &transaction, 5_000);
-        assert_eq!(costs.calls.expected(&transaction).gas, 5_000.0);
+        let expected = |costs: &Costs, of: &CheckedTransaction| costs.calls.expected(of.into());
+        assert_eq!(expected(&costs, &transaction).gas, 5_000.0);
         for _ in 0..200 {
             record(&mut costs, &transaction, 40_000);
         }
         let same_function = orderless(2, 7).checked();
-        let gas = costs.calls.expected(&same_function).gas;
+        let gas = expected(&costs, &same_function).gas;
         assert!((gas - 40_000.0).abs() < 100.0, "{gas}");
         assert!(costs.estimate_usecs(&same_function) > 7_000);
         let larger = draft(1, 0).argument(&[0; 5_000]).checked();
         assert_eq!(
-            costs.calls.expected(&larger),
-            RecentCalls::default().expected(&larger),
+            expected(&costs, &larger),
+            expected(&Costs::default(), &larger),
             "calls of another size are of another kind"
         );
     }
@@ -319,12 +384,15 @@ mod tests {
     fn estimates_follow_the_measured_times() {
         let mut costs = Costs::default();
         let transaction = draft(1, 0).argument(&[0; 60_000]).checked();
-        let executed = executed(&transaction, 10_000);
-        let work = CallWork::of(&transaction, &executed);
+        let block = executed(&transaction, 10_000);
+        let work = work(&transaction, &block);
         let estimates = |costs: &Costs| {
+            let transaction: SizedTransaction = (&*transaction).into();
             (
-                costs.execution(&transaction, work).usecs,
-                costs.write(&transaction, work).usecs,
+                costs.execution(transaction, work).usecs,
+                costs
+                    .write(transaction.size_bytes, work.output_bytes as u64)
+                    .usecs,
             )
         };
         let before = estimates(&costs);
@@ -335,7 +403,7 @@ mod tests {
                 execution_usecs: 3 * before.0,
                 group_write_usecs: is_last.then_some(5 * 10 * before.1),
             };
-            costs.record(iter::once((&*transaction, &executed)), times);
+            costs.record(&block, |_| Some(&*transaction), times);
         }
         let after = estimates(&costs);
         let is_near = |now: u64, expected: u64| now.abs_diff(expected) <= expected / 3;
@@ -344,20 +412,46 @@ mod tests {
     }
 
     #[test]
-    fn measures_no_group_whose_time_is_that_of_the_sync() {
-        let mut costs = Costs::default();
-        let transaction = draft(1, 0).checked();
-        let executed = executed(&transaction, 30);
-        let work = CallWork::of(&transaction, &executed);
-        let before = costs.write(&transaction, work).usecs;
-        for _ in 0..1_000 {
+    fn records_the_work_of_a_whole_block_whatever_the_pool_holds() {
+        let transactions = [
+            draft(1, 0),
+            draft(2, 0).argument(&[0; 60_000]),
+            draft(3, 0),
+            draft(4, 0),
+        ];
+        let [first, second, rejected, left_out] = transactions.map(Draft::checked);
+        let recorded_usecs = |executed: &[_], discarded: &[_], is_held| {
+            let mut costs = Costs::default();
             let times = BlockTimes {
-                execution_usecs: 20,
-                group_write_usecs: Some(10_000),
+                execution_usecs: 1_000,
+                group_write_usecs: Some(1_000),
             };
-            costs.record(iter::once((&*transaction, &executed)), times);
-        }
-        assert_eq!(costs.write(&transaction, work).usecs, before);
+            let all = [&first, &second, &rejected, &left_out];
+            let held = |hash: &HashValue| all.into_iter().find(|held| held.hash() == *hash);
+            let held = |hash: &HashValue| held(hash).filter(|_| is_held).map(|held| &**held);
+            let block = leaving_out(block(1, executed, discarded), &[Arc::clone(&left_out)]);
+            costs.record(&block, held, times);
+            [WorkKind::Execution, WorkKind::Write].map(|kind| {
+                let status = costs.model.status();
+                status[kind as usize].estimated_usecs
+            })
+        };
+        let executed = [Arc::clone(&first), Arc::clone(&second)];
+        let status = ValidationStatus::SequenceNumberTooOld;
+        let discarded = [(Arc::clone(&rejected), status)];
+        let whole = recorded_usecs(&executed, &discarded, true);
+        assert_eq!(recorded_usecs(&executed, &discarded, false), whole);
+        let without_rejected = recorded_usecs(&executed, &[], true);
+        assert!(
+            without_rejected[0] < whole[0],
+            "{without_rejected:?}, {whole:?}"
+        );
+        assert_eq!(without_rejected[1], whole[1], "it is not written");
+        let without_second = recorded_usecs(&executed[..1], &discarded, true);
+        assert!(
+            without_second[1] + 290 < whole[1],
+            "{without_second:?}, {whole:?}"
+        );
     }
 
     #[test]
@@ -375,16 +469,17 @@ mod tests {
         };
         let mut calls = RecentCalls::default();
         for n in 0..3 * GENERATION_CALLS_MAX {
-            calls.record(&transaction(n), work(1e6));
-            calls.record(&transaction(0), work(77.0));
+            calls.record((&transaction(n)).into(), work(1e6));
+            calls.record((&transaction(0)).into(), work(77.0));
         }
         let means = &calls.means;
         assert!(means.younger().len() + means.older().len() <= 2 * GENERATION_CALLS_MAX);
         let newest = 3 * GENERATION_CALLS_MAX - 1;
-        assert_eq!(calls.expected(&transaction(newest)).gas, 1e6);
-        let used_in_every_block = calls.expected(&transaction(0)).gas;
+        let gas = |n| calls.expected((&transaction(n)).into()).gas;
+        assert_eq!(gas(newest), 1e6);
+        let used_in_every_block = gas(0);
         assert!(used_in_every_block < 100.0, "{used_in_every_block}");
-        let forgotten = calls.expected(&transaction(1)).gas;
+        let forgotten = gas(1);
         assert!(forgotten < 1_000.0, "{forgotten}");
     }
 }

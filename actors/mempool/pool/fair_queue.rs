@@ -16,6 +16,12 @@
 //! An account whose last transaction was taken has no share any more. Its end tag is then retained
 //! as a debt if it is far ahead of the tag that the price has reached. Otherwise an account that
 //! sends one expensive transaction at a time would pay for none of them.
+//!
+//! A debt holds at one price, as all tags do. An account that raises its price by one unit precedes
+//! all others of the old price, with or without a debt, because the price is the first criterion of
+//! the order. At the new price it begins like a new account: once, because its transaction leaves a
+//! debt there too. A debt at all prices would delay an account that pays more, although the time at
+//! the higher price is not what it owes to the accounts of the lower one.
 
 use super::small_sorted_map::SmallSortedMap;
 use ledger_crypto::map::GenerationalMap;
@@ -118,10 +124,11 @@ impl FairQueue {
         }
         let lead_usecs = tags.end.saturating_sub(self.reached_tag(price));
         if lead_usecs > DEBT_MIN_USECS {
-            if self.debts.younger().len() >= GENERATION_DEBTS_MAX {
+            let (debt, younger) = ((account, price), self.debts.younger());
+            if younger.len() >= GENERATION_DEBTS_MAX && !younger.contains_key(&debt) {
                 self.debts.rotate();
             }
-            self.debts.insert((account, price), tags.end);
+            self.debts.insert(debt, tags.end);
         }
     }
 
@@ -205,5 +212,68 @@ impl AccountShares {
         shares
             .map(|(price, share)| (price, share.waiting_count))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRICE: u64 = 100;
+
+    fn account(number: usize) -> AccountAddress {
+        AccountAddress::from_low_u64(number as u64)
+    }
+
+    /// Takes a transaction of the account that leaves a debt.
+    fn take(queue: &mut FairQueue, number: usize) {
+        let start = queue.next_tag(account(number), PRICE, None);
+        let end = start + 2 * DEBT_MIN_USECS;
+        queue.take(account(number), PRICE, Tags { start: 0, end });
+    }
+
+    #[test]
+    fn retains_a_bounded_number_of_debts_and_the_newest_of_them() {
+        let mut queue = FairQueue::default();
+        let count = 3 * GENERATION_DEBTS_MAX;
+        for number in 0..count {
+            take(&mut queue, number);
+            let debts = queue.debts.younger().len() + queue.debts.older().len();
+            assert!(debts <= 2 * GENERATION_DEBTS_MAX);
+        }
+        let tag = |number| queue.next_tag(account(number), PRICE, None);
+        for newest in count - GENERATION_DEBTS_MAX..count {
+            assert_eq!(tag(newest), 2 * DEBT_MIN_USECS);
+        }
+        assert_eq!(tag(0), 0, "evicted");
+    }
+
+    #[test]
+    fn a_higher_debt_of_an_account_evicts_no_other() {
+        let mut queue = FairQueue::default();
+        for number in 0..2 * GENERATION_DEBTS_MAX {
+            take(&mut queue, number);
+        }
+        let last = 2 * GENERATION_DEBTS_MAX - 1;
+        for _ in 0..10 {
+            take(&mut queue, last);
+        }
+        let tag = |number| queue.next_tag(account(number), PRICE, None);
+        assert!((0..last).all(|number| tag(number) == 2 * DEBT_MIN_USECS));
+        assert_eq!(tag(last), 11 * 2 * DEBT_MIN_USECS);
+    }
+
+    #[test]
+    fn a_debt_holds_at_each_price_that_the_account_has_used() {
+        let mut queue = FairQueue::default();
+        let prices = [PRICE, PRICE + 1];
+        let end = 2 * DEBT_MIN_USECS;
+        for price in prices {
+            assert_eq!(queue.next_tag(account(1), price, None), 0);
+            queue.take(account(1), price, Tags { start: 0, end });
+        }
+        for price in prices {
+            assert_eq!(queue.next_tag(account(1), price, None), end);
+        }
     }
 }

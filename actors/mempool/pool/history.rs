@@ -128,7 +128,7 @@ impl<'a> History<'a> {
         }
         draft.signature = random.u8(..3);
         if random.u8(..8) == 0 {
-            let bytes_max = random.choice([400, 4_000]).expect("not empty");
+            let bytes_max = random.choice([400, 16_000]).expect("not empty");
             draft.argument = vec![1; random.usize(..bytes_max)];
         }
         if random.u8(..10) == 0 {

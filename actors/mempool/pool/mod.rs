@@ -145,23 +145,19 @@ impl Pool {
                 break;
             };
             let PoolKey { sender, protector } = PoolKey::of(next.raw());
-            let account = self.accounts.get(&sender);
-            let Some(next) = account.and_then(|account| account.get(protector)) else {
-                break;
-            };
-            let mut after = taken;
-            after.add(Amount::of(next));
-            if !batch.is_empty()
-                && (after.bytes > limits.bytes_max || after.usecs > limits.usecs_max)
-            {
-                break;
-            }
-            let Some(entry) = self.change(sender, |account| account.take(protector)) else {
+            let is_first = batch.is_empty();
+            let entry = self.change(sender, |account| {
+                taken.add(Amount::of(account.get(protector)?));
+                let fits = taken.bytes <= limits.bytes_max && taken.usecs <= limits.usecs_max;
+                (is_first || fits)
+                    .then(|| account.take(protector))
+                    .flatten()
+            });
+            let Some(entry) = entry else {
                 break;
             };
             self.fair_queue.take(sender, entry.price(), entry.tags());
             self.unindex_waiting(&entry);
-            taken = after;
             batch.push(entry.transaction);
         }
         batch

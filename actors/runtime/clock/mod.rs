@@ -9,4 +9,5 @@ mod tests;
 pub use bounded::ClockState;
 pub use ledger_clock::ClockStatus;
 pub(crate) use ledger_clock::LedgerClock;
+pub(crate) use source::thread_processor_usecs;
 pub use source::{Clock, ClockReading};

@@ -87,6 +87,24 @@ impl Clock {
             Source::Replaced(read) => read().elapsed_usecs,
         }
     }
+
+    /// Returns the processor time of the calling thread, in microseconds. A clock of a test returns
+    /// its elapsed time instead, so that what depends on the time is reproducible.
+    pub(crate) fn thread_processor_usecs(&self) -> u64 {
+        match &self.0 {
+            Source::System => thread_processor_usecs(),
+            Source::Replaced(read) => read().elapsed_usecs,
+        }
+    }
+}
+
+/// Returns the processor time of the calling thread, in microseconds.
+///
+/// Work is measured in processor time, because elapsed time contains the turns of other threads: a
+/// busy machine would raise every estimate, and queues would then reject work that they have time
+/// for.
+pub(crate) fn thread_processor_usecs() -> u64 {
+    usecs_of(ClockId::ThreadCPUTime)
 }
 
 /// Returns the time since the Unix epoch in microseconds; 0 if the clock is set before it.
@@ -104,7 +122,12 @@ fn system_elapsed_usecs() -> u64 {
     // The monotonic clock of macOS includes suspended time.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     const ELAPSED: ClockId = ClockId::Monotonic;
-    let time = clock_gettime(ELAPSED);
+    usecs_of(ELAPSED)
+}
+
+/// Returns the time of a clock of the system in microseconds.
+fn usecs_of(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     let secs = u64::try_from(time.tv_sec).unwrap_or_default();
     let usecs = u64::try_from(time.tv_nsec).unwrap_or_default() / 1_000;
     secs.saturating_mul(1_000_000).saturating_add(usecs)

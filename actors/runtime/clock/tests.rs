@@ -2,7 +2,7 @@
 //! load.
 
 use super::{
-    ClockState,
+    Clock, ClockState,
     bounded::{
         BoundedTime, ClockLimits, EARLIEST_USECS, FOLLOW_USECS_PER_USEC, PERSISTENCE_USECS,
         TOLERANCE_USECS,
@@ -461,4 +461,30 @@ proptest! {
         prop_assert_eq!(chain.observe(), ClockState::InStep);
         prop_assert_eq!(chain.next_block(), chain.true_usecs());
     }
+}
+
+#[test]
+fn processor_time_excludes_the_wait_for_another_thread() {
+    const WORK_USECS: u64 = 20_000;
+    let clock = Clock::default();
+    let begun_usecs = clock.thread_processor_usecs();
+    let worked_usecs = std::thread::spawn({
+        let clock = clock.clone();
+        move || {
+            let begun_usecs = clock.thread_processor_usecs();
+            loop {
+                let worked_usecs = clock.thread_processor_usecs() - begun_usecs;
+                if worked_usecs >= WORK_USECS {
+                    return worked_usecs;
+                }
+            }
+        }
+    })
+    .join()
+    .unwrap();
+    let own_usecs = clock.thread_processor_usecs() - begun_usecs;
+    assert!(
+        own_usecs < worked_usecs / 2,
+        "{own_usecs} us while another thread worked {worked_usecs} us"
+    );
 }

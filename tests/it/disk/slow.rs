@@ -6,8 +6,9 @@
 
 mod under_load;
 
-use crate::kit::{
-    DiskOperation, HttpResponse, SlowDisk, TestAccount, TestNode, until, within_patience,
+use crate::{
+    kit::{DiskOperation, HttpResponse, SlowDisk, TestAccount, TestNode, until, within_patience},
+    metrics::Scrape,
 };
 use ledger_crypto::HashValue;
 use ledger_vm::Chain;
@@ -22,6 +23,9 @@ const POLL_MS: u64 = 1_000;
 
 /// Number of accounts that submit in a run under load.
 const SENDERS: u64 = 8;
+
+/// Number of transfers that each account submits during a slow sync.
+const ROUNDS_PER_SYNC: usize = 20;
 
 /// Returns the minimum duration of a sync.
 fn sync_duration() -> Duration {
@@ -239,20 +243,51 @@ async fn rejects_a_read_of_a_block_that_is_not_applied_in_time() {
     node.try_wait(&hanging).await.unwrap();
 }
 
-/// Submits transfers of all accounts without waiting, until the node has begun this many slow
-/// syncs. Returns the hashes.
+#[tokio::test]
+async fn counts_no_wait_for_a_sync_as_work_of_the_writer() {
+    const SYNC: Duration = Duration::from_millis(500);
+    let Some(mut fixture) = Fixture::new().await else {
+        return;
+    };
+    let write = [("kind", "write")];
+    let before = Scrape::of(&fixture.node).await;
+    fixture.delay_syncs(SYNC);
+    let transfer = fixture.submit().await;
+    fixture.node.try_wait(&transfer).await.unwrap();
+    let after = until("the measured group", || async {
+        let scrape = Scrape::of(&fixture.node).await;
+        let units = |of: &Scrape| of.sum("ledger_cost_units_total", &write);
+        (units(&scrape) > units(&before)).then_some(scrape)
+    })
+    .await;
+    let secs = |of: &Scrape| of.sum("ledger_cost_actual_seconds_total", &write);
+    let work_secs = secs(&after) - secs(&before);
+    assert!(
+        work_secs < SYNC.as_secs_f64() / 2.0,
+        "a transfer took {work_secs} s of the writer"
+    );
+}
+
+/// Submits transfers of all accounts during each slow sync, until the node has begun this many.
+/// Transfers are pending then. Returns the hashes.
 async fn submit_until_sync(fixture: &mut Fixture, number: u64) -> Vec<HashValue> {
     let mut submitted = Vec::new();
-    while fixture.syncs() < number {
-        for (account, sequence_number) in &mut fixture.senders {
-            let to = recipient().address;
-            let transfer = account.transfer(&fixture.chain, *sequence_number, to, 1);
-            *sequence_number += 1;
-            submitted.push(fixture.node.submit(&transfer).await);
+    loop {
+        let next = fixture.syncs() + 1;
+        for _ in 0..ROUNDS_PER_SYNC {
+            for (account, sequence_number) in &mut fixture.senders {
+                let to = recipient().address;
+                let transfer = account.transfer(&fixture.chain, *sequence_number, to, 1);
+                *sequence_number += 1;
+                submitted.push(fixture.node.submit(&transfer).await);
+            }
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        if next > number {
+            return submitted;
+        }
+        // The transfers need a further sync.
+        fixture.wait_for_sync(next).await;
     }
-    submitted
 }
 
 /// Returns how often the log says that a stop has given up blocks.
