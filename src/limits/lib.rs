@@ -17,14 +17,15 @@
 //!
 //! # Rules
 //!
-//! * No limit waits: a caller that gets no permit rejects its request.
+//! * No limit waits: a caller that gets no permit rejects its request. Only
+//!   [`MemoryBudget::reserve`] waits, in a bounded queue.
 //! * Permits and leases are released when they are dropped, so a task that is canceled releases its
 //!   permits.
 //!
 //! # Example
 //!
 //! ```
-//! use ledger_limits::{Limit, MemoryBudget, Permit};
+//! use ledger_limits::{ClientKey, Limit, MemoryBudget, Permit};
 //!
 //! let requests = Limit::new(2);
 //! let first = Permit::try_acquire(&requests).expect("no permit is held");
@@ -35,7 +36,7 @@
 //! assert_eq!(requests.held(), 1);
 //!
 //! let bodies = MemoryBudget::new(1024 * 1024);
-//! let body = bodies.lease();
+//! let body = bodies.lease(ClientKey::NODE);
 //! assert!(body.try_grow(4096));
 //! assert_eq!(bodies.held_bytes(), 4096);
 //! drop(body);

@@ -2,11 +2,18 @@
 //!
 //! A lease counts the bytes that are held, never the bytes that a client announces: otherwise a few
 //! headers could take the whole budget.
+//!
+//! A client may hold at most [`PER_FREE`] times as many bytes as are free, so the next client always
+//! finds memory at once. A large response waits for its memory ([`MemoryBudget::reserve`]), in turns
+//! by client. It is granted while its client holds at most as many bytes as are free, so that this
+//! client still has memory for other responses.
 
+use crate::{Cancel, ClientKey, FairQueue, QueueFull};
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicUsize, Ordering::SeqCst},
 };
+use tokio::sync::oneshot;
 
 /// Maximum size of a lease that may use all of a budget: a transaction of the largest size that
 /// chains accept by default, or a page of a list.
@@ -16,9 +23,21 @@ pub const SMALL_LEASE_BYTES_MAX: usize = 64 * 1024;
 /// bodies then do not shut out the many that submit a transaction.
 const RESERVED_FOR_SMALL: usize = 4;
 
+/// Number of bytes that a client may hold for each free one: alone three quarters of the budget.
+const PER_FREE: usize = 3;
+
+/// Number of bytes that a client may hold for each free one when it gets a lease for which it
+/// waited.
+const PER_FREE_WAITED: usize = 1;
+
+/// Total size of the leases that may wait, as a multiple of the budget. A client alone has half of
+/// it, and waits until about eight times its part of the budget is sent.
+const WAITING_PER_LIMIT: u64 = 8;
+
+/// Maximum number of waiting leases. The requests that wait for them hold other memory.
+const WAITING_MAX: usize = 1_024;
+
 /// A limit on the bytes that all [`MemoryLease`]s hold together. Clones share the budget.
-///
-/// Its counts order no other memory, so they are relaxed.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget(Arc<ThreadHandle>);
 
@@ -28,18 +47,61 @@ pub struct MemoryBudget(Arc<ThreadHandle>);
 struct ThreadHandle(Arc<Usage>);
 
 /// The limit and the use of a budget.
+///
+/// A thread that adds a waiter reads the held bytes afterwards. A thread that releases bytes reads
+/// the number of waiters afterwards. All of these operations are sequentially consistent, so at
+/// least one of the threads sees the change of the other, and no waiter is missed.
 #[derive(Debug)]
 struct Usage {
     limit_bytes: usize,
     held_bytes: AtomicUsize,
+    of_clients: Box<[AtomicUsize]>,
+    waiters: FairQueue<Waiter>,
+    waiting: Arc<AtomicUsize>,
+}
+
+/// A request that waits for a lease.
+#[derive(Debug)]
+struct Waiter {
+    reply: oneshot::Sender<MemoryLease>,
+    _counted: CountedWaiter,
+}
+
+/// Counts a waiter until it is dropped.
+#[derive(Debug)]
+struct CountedWaiter(Arc<AtomicUsize>);
+
+impl CountedWaiter {
+    fn new(waiting: &Arc<AtomicUsize>) -> Self {
+        waiting.fetch_add(1, SeqCst);
+        Self(Arc::clone(waiting))
+    }
+}
+
+impl Drop for CountedWaiter {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+impl Cancel for Waiter {
+    fn is_canceled(&self) -> bool {
+        self.reply.is_closed()
+    }
 }
 
 impl MemoryBudget {
     /// Creates a budget of `limit_bytes`, none of which are held.
     pub fn new(limit_bytes: usize) -> Self {
+        let capacity = (limit_bytes as u64).saturating_mul(WAITING_PER_LIMIT);
         let usage = Usage {
             limit_bytes,
             held_bytes: AtomicUsize::new(0),
+            of_clients: (0..ClientKey::COUNT)
+                .map(|_| AtomicUsize::default())
+                .collect(),
+            waiters: FairQueue::new(capacity, WAITING_MAX),
+            waiting: Arc::default(),
         };
         Self(Arc::new(ThreadHandle(Arc::new(usage))))
     }
@@ -61,32 +123,93 @@ impl MemoryBudget {
 
     /// Returns the bytes that leases hold. They exceed the budget if one lease alone does.
     pub fn held_bytes(&self) -> usize {
-        self.usage().held_bytes.load(Relaxed)
+        self.usage().held_bytes.load(SeqCst)
     }
 
-    /// Creates an empty lease.
-    pub fn lease(&self) -> MemoryLease {
+    /// Creates an empty lease of `client`. A lease of [`ClientKey::NODE`] is limited by the budget
+    /// only.
+    pub fn lease(&self, client: ClientKey) -> MemoryLease {
         MemoryLease {
             budget: self.clone(),
+            client,
             bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// Returns a lease of `bytes` for `client`, after waiting until the budget has capacity for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`QueueFull`] if too many leases wait, or if those of the client are more than its
+    /// part of them.
+    pub async fn reserve(
+        &self,
+        client: ClientKey,
+        bytes: usize,
+    ) -> Result<MemoryLease, QueueFull<()>> {
+        let usage = self.usage();
+        let lease = self.lease(client);
+        // A lease that waits is not overtaken.
+        if usage.waiting.load(SeqCst) == 0 && lease.grow(bytes, PER_FREE_WAITED) {
+            return Ok(lease);
+        }
+        let (reply, granted) = oneshot::channel();
+        let waiter = Waiter {
+            reply,
+            _counted: CountedWaiter::new(&usage.waiting),
+        };
+        let pushed = usage.waiters.try_push(client, bytes as u64, waiter);
+        pushed.map_err(|full| QueueFull {
+            job: (),
+            reached: full.reached,
+            retry_after_secs: full.retry_after_secs,
+        })?;
+        self.serve_waiters();
+        // The sender is dropped only with the queue, which `self` retains.
+        Ok(granted.await.unwrap_or(lease))
+    }
+
+    /// Grants their leases to the waiters that the budget has capacity for, in turns by client.
+    fn serve_waiters(&self) {
+        let usage = self.usage();
+        while usage.waiting.load(SeqCst) > 0 {
+            let mut granted = None;
+            let next = usage.waiters.pop_where(|client, bytes| {
+                let lease = self.lease(client);
+                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+                let is_granted = lease.grow(bytes, PER_FREE_WAITED);
+                granted = is_granted.then_some(lease);
+                is_granted
+            });
+            let (Some((_, waiter)), Some(lease)) = (next, granted) else {
+                return;
+            };
+            // An error means that the request was canceled. The next waiter may get the bytes.
+            if let Err(mut lease) = waiter.reply.send(lease) {
+                lease.release_to(0);
+            }
         }
     }
 
     /// Returns whether a new lease could hold this many bytes now. It always can if no other lease
     /// holds any, so that what a single request may be is never rejected by the budget.
     pub fn has_capacity(&self, lease_bytes: usize) -> bool {
-        self.allows(self.held_bytes(), 0, lease_bytes)
+        self.free_after(self.held_bytes(), 0, lease_bytes).is_some()
     }
 
-    /// Returns whether a lease may grow to `lease_bytes` while all leases hold `held`, of which
-    /// `own` are its own.
-    fn allows(&self, held: usize, own: usize, lease_bytes: usize) -> bool {
+    /// Returns the bytes that are free after a lease has grown to `lease_bytes` while all leases
+    /// hold `held`, of which `own` are its own. Returns `None` if it may not grow, and
+    /// [`usize::MAX`] if it is the only lease.
+    fn free_after(&self, held: usize, own: usize, lease_bytes: usize) -> Option<usize> {
         let others = held.saturating_sub(own);
         let limit = match lease_bytes {
             0..=SMALL_LEASE_BYTES_MAX => self.limit_bytes(),
             _ => self.limit_bytes() - self.limit_bytes() / RESERVED_FOR_SMALL,
         };
-        others == 0 || others.saturating_add(lease_bytes) <= limit
+        match others {
+            0 => Some(usize::MAX),
+            _ => limit.checked_sub(others.saturating_add(lease_bytes)),
+        }
     }
 }
 
@@ -94,62 +217,98 @@ impl MemoryBudget {
 #[derive(Debug)]
 pub struct MemoryLease {
     budget: MemoryBudget,
+    client: ClientKey,
     bytes: AtomicUsize,
 }
 
 impl MemoryLease {
     /// Returns the bytes of the lease.
     pub fn bytes(&self) -> usize {
-        self.bytes.load(Relaxed)
+        self.bytes.load(SeqCst)
     }
 
     /// Adds bytes to the lease and returns true, or returns false and changes nothing if the budget
-    /// has no capacity for them.
+    /// has no capacity for them, or the client holds its part of it.
     pub fn try_grow(&self, added_bytes: usize) -> bool {
+        self.grow(added_bytes, PER_FREE)
+    }
+
+    /// Adds bytes as [`Self::try_grow`] does, if the client then holds at most `per_free` times as
+    /// many as are free.
+    fn grow(&self, added_bytes: usize, per_free: usize) -> bool {
         let own = self.bytes();
         let wanted = own.saturating_add(added_bytes);
-        let grown = |held: usize| {
-            let is_allowed = self.budget.allows(held, own, wanted);
-            is_allowed.then(|| held.saturating_add(added_bytes))
-        };
         let usage = self.budget.usage();
-        let is_grown = usage
-            .held_bytes
-            .fetch_update(Relaxed, Relaxed, grown)
-            .is_ok();
+        let of_client = &usage.of_clients[self.client.index()];
+        // Not added before it is granted: a waiter that is checked meanwhile would not be checked
+        // again. Concurrent leases of one client may exceed its part by one of them.
+        let client_bytes = of_client.load(SeqCst).saturating_add(added_bytes);
+        let grown = |held: usize| {
+            let free = self.budget.free_after(held, own, wanted)?;
+            let is_part = client_bytes <= free.saturating_mul(per_free);
+            (is_part || self.client == ClientKey::NODE).then(|| held.saturating_add(added_bytes))
+        };
+        let is_grown = usage.held_bytes.fetch_update(SeqCst, SeqCst, grown).is_ok();
         if is_grown {
-            self.bytes.store(wanted, Relaxed);
+            of_client.fetch_add(added_bytes, SeqCst);
+            self.bytes.store(wanted, SeqCst);
         }
         is_grown
     }
 
+    /// Moves at most `bytes` from another lease of the same client and budget to this one, and
+    /// returns how many.
+    pub fn take_from(&mut self, other: &mut Self, bytes: usize) -> usize {
+        let moved = bytes.min(*other.bytes.get_mut());
+        *other.bytes.get_mut() -= moved;
+        *self.bytes.get_mut() += moved;
+        moved
+    }
+
     /// Releases the bytes of the lease above `bytes`.
     pub fn shrink_to(&mut self, bytes: usize) {
+        if self.release_to(bytes) {
+            self.budget.serve_waiters();
+        }
+    }
+
+    /// Releases the bytes of the lease above `bytes`, and returns whether there were any.
+    fn release_to(&mut self, bytes: usize) -> bool {
         let own = self.bytes.get_mut();
         let released_bytes = own.saturating_sub(bytes);
         *own -= released_bytes;
+        if released_bytes == 0 {
+            return false;
+        }
         let usage = self.budget.usage();
-        usage.held_bytes.fetch_sub(released_bytes, Relaxed);
+        usage.of_clients[self.client.index()].fetch_sub(released_bytes, SeqCst);
+        usage.held_bytes.fetch_sub(released_bytes, SeqCst);
+        true
     }
 }
 
 impl Drop for MemoryLease {
     fn drop(&mut self) {
-        let bytes = *self.bytes.get_mut();
-        self.budget.usage().held_bytes.fetch_sub(bytes, Relaxed);
+        self.shrink_to(0);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ReachedLimit;
+    use futures::poll;
+    use std::{iter, task::Poll};
 
     const LARGE_BYTES: usize = SMALL_LEASE_BYTES_MAX + 1;
 
     #[test]
     fn leases_grow_to_the_limit_and_release_their_bytes() {
         let budget = MemoryBudget::new(1_000);
-        let (one, other) = (budget.lease(), budget.for_thread().lease());
+        let (one, other) = (
+            budget.lease(ClientKey::NODE),
+            budget.for_thread().lease(ClientKey::NODE),
+        );
         assert!(one.try_grow(600) && other.try_grow(300) && other.try_grow(100));
         assert_eq!(budget.held_bytes(), 1_000);
         assert!(!other.try_grow(1) && !one.try_grow(1));
@@ -174,25 +333,137 @@ mod tests {
     fn a_single_lease_may_have_any_size() {
         let budget = MemoryBudget::new(10);
         assert!(budget.has_capacity(11));
-        let single = budget.lease();
+        let single = budget.lease(ClientKey::NODE);
         assert!(single.try_grow(6) && single.try_grow(6));
-        assert!(!budget.has_capacity(1) && !budget.lease().try_grow(1));
+        assert!(!budget.has_capacity(1) && !budget.lease(ClientKey::NODE).try_grow(1));
         drop(single);
-        assert!(budget.lease().try_grow(1));
+        assert!(budget.lease(ClientKey::NODE).try_grow(1));
     }
 
     #[test]
     fn reserves_a_part_for_small_leases() {
         let budget = MemoryBudget::new(4 * LARGE_BYTES);
-        let large: Vec<_> = (0..4).map(|_| budget.lease()).collect();
+        let large: Vec<_> = (0..4).map(|_| budget.lease(ClientKey::NODE)).collect();
         let granted = large
             .iter()
             .filter(|lease| lease.try_grow(LARGE_BYTES))
             .count();
         assert_eq!(granted, 3);
         assert!(!budget.has_capacity(LARGE_BYTES) && budget.has_capacity(SMALL_LEASE_BYTES_MAX));
-        let small = budget.lease();
+        let small = budget.lease(ClientKey::NODE);
         assert!(small.try_grow(SMALL_LEASE_BYTES_MAX));
         assert!(!small.try_grow(1), "the lease would no longer be small");
+    }
+
+    fn client(number: u16) -> ClientKey {
+        ClientKey(number)
+    }
+
+    /// Returns leases of `bytes` each until the client gets no more.
+    fn take_all(budget: &MemoryBudget, number: u16, bytes: usize) -> Vec<MemoryLease> {
+        let lease = || {
+            let lease = budget.lease(client(number));
+            lease.try_grow(bytes).then_some(lease)
+        };
+        iter::from_fn(lease).collect()
+    }
+
+    #[test]
+    fn a_client_leaves_memory_to_the_next_one() {
+        let budget = MemoryBudget::new(1_024 * 1_024);
+        let held: Vec<_> = (1..=4)
+            .map(|number| take_all(&budget, number, 1_024))
+            .collect();
+        let counts: Vec<_> = held.iter().map(Vec::len).collect();
+        assert_eq!(counts, [768, 192, 48, 12]);
+        let large = MemoryBudget::new(64 * LARGE_BYTES);
+        assert_eq!(
+            take_all(&large, 1, LARGE_BYTES).len(),
+            36,
+            "of the 48 of large leases"
+        );
+    }
+
+    #[tokio::test]
+    async fn waiting_leases_are_granted_when_bytes_are_released() {
+        let budget = MemoryBudget::new(16 * LARGE_BYTES);
+        let mut held = vec![
+            budget.reserve(client(1), 6 * LARGE_BYTES).await.unwrap(),
+            budget.reserve(client(2), 3 * LARGE_BYTES).await.unwrap(),
+        ];
+        let mut waiting: Vec<_> = [1, 1, 2]
+            .map(|number| Box::pin(budget.reserve(client(number), 3 * LARGE_BYTES)))
+            .into();
+        for waiting in &mut waiting {
+            assert!(poll!(waiting).is_pending());
+        }
+        // A canceled request gets nothing.
+        drop(waiting.remove(0));
+        held.remove(0);
+        for waiting in &mut waiting {
+            assert!(poll!(waiting).is_ready());
+        }
+        drop((held, waiting));
+        assert_eq!(budget.held_bytes(), 0);
+        assert_eq!(budget.usage().waiting.load(SeqCst), 0);
+    }
+
+    #[tokio::test]
+    async fn a_client_alone_holds_half_of_the_waiting_leases() {
+        let budget = MemoryBudget::new(LARGE_BYTES);
+        let _held = budget.reserve(client(1), LARGE_BYTES).await.unwrap();
+        let mut waiting = Vec::new();
+        let full = loop {
+            let mut next = Box::pin(budget.reserve(client(1), LARGE_BYTES));
+            match poll!(&mut next) {
+                Poll::Pending => waiting.push(next),
+                Poll::Ready(full) => break full.unwrap_err(),
+            }
+        };
+        assert_eq!(waiting.len() as u64, WAITING_PER_LIMIT / 2);
+        assert_eq!(
+            full.reached,
+            ReachedLimit::Cost(WAITING_PER_LIMIT * LARGE_BYTES as u64)
+        );
+        let mut other = Box::pin(budget.reserve(client(2), LARGE_BYTES));
+        assert!(poll!(&mut other).is_pending());
+    }
+
+    #[test]
+    fn no_waiting_lease_misses_a_release_of_another_thread() {
+        const LEASES: usize = 2_000;
+        let budget = MemoryBudget::new(4 * LARGE_BYTES);
+        let threads: Vec<_> = (1..=4)
+            .map(|number| {
+                let budget = budget.for_thread();
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .build()
+                    .unwrap();
+                std::thread::spawn(move || {
+                    for _ in 0..LEASES {
+                        let lease = budget.reserve(client(number), LARGE_BYTES);
+                        drop(runtime.block_on(lease).unwrap());
+                    }
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(budget.held_bytes(), 0);
+    }
+
+    #[test]
+    fn moved_bytes_stay_held() {
+        let budget = MemoryBudget::new(1_000);
+        let mut reserved = budget.lease(client(1));
+        assert!(reserved.try_grow(500));
+        let mut lease = budget.lease(client(1));
+        assert_eq!(lease.take_from(&mut reserved, 300), 300);
+        assert_eq!(lease.take_from(&mut reserved, 300), 200);
+        drop(reserved);
+        assert_eq!((lease.bytes(), budget.held_bytes()), (500, 500));
+        drop(lease);
+        assert_eq!(budget.held_bytes(), 0);
     }
 }

@@ -9,7 +9,7 @@ use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
 };
 use bytes::Bytes;
-use ledger_limits::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
+use ledger_limits::{ClientKey, MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
 use serde::Serialize;
 use std::{
     convert::Infallible,
@@ -157,6 +157,9 @@ pub(crate) struct LeasedPieces {
 pub(crate) struct BodyWriter {
     budget: MemoryBudget,
     lease: MemoryLease,
+    /// Memory that the lease may grow by although the budget has no capacity, if the body has
+    /// waited for it.
+    reserve: Option<MemoryLease>,
     /// Part of the lease for values that are not rendered yet, in bytes.
     values_bytes: usize,
     pieces: Vec<Bytes>,
@@ -168,11 +171,12 @@ pub(crate) struct BodyWriter {
 }
 
 impl BodyWriter {
-    /// Creates a writer of an empty body.
-    pub fn new(budget: &MemoryBudget) -> Self {
+    /// Creates a writer of an empty body for `client`.
+    pub fn new(budget: &MemoryBudget, client: ClientKey) -> Self {
         Self {
-            lease: budget.lease(),
+            lease: budget.lease(client),
             budget: budget.clone(),
+            reserve: None,
             values_bytes: 0,
             pieces: Vec::new(),
             piece: Vec::new(),
@@ -181,13 +185,31 @@ impl BodyWriter {
         }
     }
 
+    /// Returns the size of the budget, in bytes.
+    pub fn budget_bytes(&self) -> usize {
+        self.budget.limit_bytes()
+    }
+
+    /// Adds memory for which the body has waited.
+    pub fn set_reserve(&mut self, reserve: MemoryLease) {
+        self.reserve = Some(reserve);
+    }
+
+    /// Adds bytes to the lease, from the reserve and then from the budget. Returns false and
+    /// changes nothing but the part in the reserve if the budget has no capacity.
+    fn grow(&mut self, added_bytes: usize) -> bool {
+        let reserve = self.reserve.as_mut();
+        let moved = reserve.map_or(0, |reserve| self.lease.take_from(reserve, added_bytes));
+        moved == added_bytes || self.lease.try_grow(added_bytes - moved)
+    }
+
     /// Leases memory for values that are held until [`Self::release_values`].
     ///
     /// # Errors
     ///
     /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
     pub fn lease_values(&mut self, size_bytes: usize) -> Result<(), ErrorKind> {
-        if !self.lease.try_grow(size_bytes) {
+        if !self.grow(size_bytes) {
             return Err(self.rejection());
         }
         self.values_bytes += size_bytes;
@@ -197,7 +219,13 @@ impl BodyWriter {
     /// Releases the memory of the values. Call it when they are dropped.
     pub fn release_values(&mut self) {
         let values_bytes = std::mem::take(&mut self.values_bytes);
-        self.lease.shrink_to(self.lease.bytes() - values_bytes);
+        match &mut self.reserve {
+            // The values of the next part follow.
+            Some(reserve) => {
+                reserve.take_from(&mut self.lease, values_bytes);
+            }
+            None => self.lease.shrink_to(self.lease.bytes() - values_bytes),
+        }
     }
 
     fn rejection(&self) -> ErrorKind {
@@ -292,7 +320,7 @@ impl BodyWriter {
             true => (2 * self.leased_bytes).clamp(FIRST_BYTES, PIECE_BYTES_MAX),
             false => PIECE_BYTES_MAX,
         };
-        if !self.lease.try_grow(wanted_bytes - self.leased_bytes) {
+        if !self.grow(wanted_bytes - self.leased_bytes) {
             self.is_rejected = true;
             return Err(io::ErrorKind::OutOfMemory.into());
         }
@@ -365,7 +393,7 @@ mod tests {
             PIECE_BYTES_MAX + 1,
             TEXT_BYTES,
         ] {
-            let mut writer = BodyWriter::new(&budget);
+            let mut writer = BodyWriter::new(&budget, ClientKey::NODE);
             let expected: Vec<u8> = (0..size_bytes).map(|index| (index % 251) as u8).collect();
             for chunk in expected.chunks(1_000) {
                 writer.write_bytes(chunk).unwrap();
@@ -389,13 +417,13 @@ mod tests {
     #[test]
     fn rejects_a_value_that_the_budget_cannot_hold() {
         let budget = MemoryBudget::new(3 * PIECE_BYTES_MAX);
-        let other = budget.lease();
+        let other = budget.lease(ClientKey::NODE);
         assert!(other.try_grow(1));
         let text = "x".repeat(TEXT_BYTES);
-        let mut writer = BodyWriter::new(&budget);
+        let mut writer = BodyWriter::new(&budget, ClientKey::NODE);
         let rejected = [
             writer.write_json(&text),
-            BodyWriter::new(&budget).write_bytes(text.as_bytes()),
+            BodyWriter::new(&budget, ClientKey::NODE).write_bytes(text.as_bytes()),
         ];
         for rejected in rejected {
             assert!(
@@ -403,7 +431,8 @@ mod tests {
                 "{rejected:?}"
             );
         }
-        let bcs = BodyWriter::new(&budget).write_bcs_with(|out| bcs::serialize_into(out, &text));
+        let bcs = BodyWriter::new(&budget, ClientKey::NODE)
+            .write_bcs_with(|out| bcs::serialize_into(out, &text));
         assert!(matches!(bcs, Err(ErrorKind::AnswersFull { .. })), "{bcs:?}");
         drop(writer);
         assert_eq!(budget.held_bytes(), 1);
@@ -412,7 +441,7 @@ mod tests {
     #[test]
     fn holds_the_memory_of_values_until_they_are_released() {
         let budget = MemoryBudget::new(1_000_000);
-        let mut writer = BodyWriter::new(&budget);
+        let mut writer = BodyWriter::new(&budget, ClientKey::NODE);
         writer.lease_values(500).unwrap();
         writer.write_bytes(b"text").unwrap();
         let held_bytes = budget.held_bytes();

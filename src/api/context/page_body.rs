@@ -6,11 +6,10 @@
 use super::{BodyWriter, LedgerResponse, body::PIECE_BYTES_MAX};
 use crate::{
     error::{ApiError, ErrorKind},
-    limits::large_responses::body_bytes_max,
+    limits::large_responses::{PART_BYTES_MAX, body_bytes_max, values_bytes},
     model::{bcs::write_length, format::Format},
 };
 use bytes::Bytes;
-use ledger_limits::MemoryBudget;
 use ledger_types::LedgerInfo;
 use serde::Serialize;
 
@@ -53,16 +52,17 @@ pub(crate) struct PageBody {
 }
 
 impl PageBody {
-    /// Creates the body of a page, whose memory is leased from `budget`.
-    pub fn new(budget: &MemoryBudget, format: Format, order: PartOrder) -> Self {
+    /// Creates the body of a page that `writer` writes.
+    pub fn new(writer: BodyWriter, format: Format, order: PartOrder) -> Self {
+        let bytes_max = body_bytes_max(writer.budget_bytes());
         Self {
-            writer: BodyWriter::new(budget),
+            writer,
             format,
             order,
             parts: Vec::new(),
             item_count: 0,
             size_bytes: 0,
-            bytes_max: body_bytes_max(budget.limit_bytes()),
+            bytes_max,
             fitting_count: 0,
         }
     }
@@ -137,6 +137,14 @@ impl PageBody {
         )))
     }
 
+    /// Returns the memory that a page of at most `item_count` items takes, in bytes, if its items
+    /// are as large as those that are made. It includes the values of one part.
+    pub fn expected_bytes(&self, item_count: usize) -> usize {
+        let made = self.item_count.max(1);
+        let size_bytes = self.size_bytes.saturating_mul(item_count) / made;
+        size_bytes.min(self.bytes_max) + values_bytes(PART_BYTES_MAX)
+    }
+
     /// Returns the number of items.
     pub fn item_count(&self) -> usize {
         self.item_count
@@ -190,6 +198,7 @@ impl PageBody {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ledger_limits::{ClientKey, MemoryBudget};
 
     const LEDGER_INFO: LedgerInfo = LedgerInfo {
         chain_id: 4,
@@ -203,7 +212,11 @@ mod tests {
 
     /// Returns the page of parts of these lengths. Its items are the numbers from 0.
     fn page(order: PartOrder, format: Format, lengths: &[u64]) -> PageBody {
-        let mut page = PageBody::new(&MemoryBudget::new(1 << 20), format, order);
+        let mut page = PageBody::new(
+            BodyWriter::new(&MemoryBudget::new(1 << 20), ClientKey::NODE),
+            format,
+            order,
+        );
         let mut end = 0;
         let mut parts = Vec::new();
         for length in lengths {

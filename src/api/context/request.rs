@@ -10,7 +10,7 @@ use crate::{
     model::format::Format,
 };
 use actix_web::HttpRequest;
-use ledger_actors::{Accepted, Lane, NodeHandle, SubmitError};
+use ledger_actors::{Accepted, Lane, NodeHandle, Overload, SubmitError};
 use ledger_limits::{ClientKey, Demand, Limit, MemoryLease, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, LedgerInfo};
@@ -21,11 +21,15 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use tokio::time::timeout;
 
 /// Maximum estimated duration of work that an HTTP worker does between two polls of its event loop,
 /// in microseconds. The health check and point reads of all its connections wait as long, for each
 /// request that has arrived before them. The transfer to another thread takes about a tenth.
 const INLINE_USECS_MAX: u64 = 100;
+
+/// Maximum time for which a page waits for memory. Clients cancel a request that takes much longer.
+const MEMORY_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Demand of a query that looks up a few rows.
 const FEW_ROWS: Demand = Demand::rows(4);
@@ -65,7 +69,7 @@ impl RequestContext {
         Self {
             format: response_format(request.headers()),
             is_head,
-            body_lease: Arc::new(state.bodies.lease()),
+            body_lease: Arc::new(state.bodies.lease(ClientKey::NODE)),
             state,
             client,
             request,
@@ -306,12 +310,39 @@ impl RequestContext {
 
     /// Creates a writer of the body, which leases its memory from `api.answers_bytes_max`.
     pub fn body_writer(&self) -> BodyWriter {
-        BodyWriter::new(&self.state.responses)
+        BodyWriter::new(&self.state.responses, self.client)
     }
 
     /// Creates the body of a page, whose memory is leased from `api.answers_bytes_max`.
     pub fn page_body(&self, order: PartOrder) -> PageBody {
-        PageBody::new(&self.state.responses, self.format, order)
+        PageBody::new(self.body_writer(), self.format, order)
+    }
+
+    /// Waits for the memory of a page whose first part is made and that has at most `item_count`
+    /// items. Waiting pages of a client would otherwise reject each other half-way.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::Overloaded`] if too many pages wait, or if the page has waited for
+    /// [`MEMORY_WAIT_MAX`].
+    pub async fn reserve_page(
+        &self,
+        page: &mut PageBody,
+        item_count: usize,
+    ) -> Result<(), ErrorKind> {
+        let budget = &self.state.responses;
+        let reserved = budget.reserve(self.client, page.expected_bytes(item_count));
+        let overload = |retry_after_secs| Overload {
+            limit: "api.answers_bytes_max",
+            value: budget.limit_bytes() as u64,
+            retry_after_secs,
+        };
+        match timeout(MEMORY_WAIT_MAX, reserved).await {
+            Ok(Ok(reserve)) => page.writer.set_reserve(reserve),
+            Ok(Err(full)) => return Err(overload(full.retry_after_secs).into()),
+            Err(_) => return Err(overload(MEMORY_WAIT_MAX.as_secs()).into()),
+        }
+        Ok(())
     }
 
     /// Responds with a value in the format of the response. Only the closure of that format runs.

@@ -15,7 +15,7 @@ use actix_web::{
     http::StatusCode,
 };
 use bytes::Bytes;
-use ledger_limits::{MemoryBudget, MemoryLease};
+use ledger_limits::{ClientKey, MemoryBudget, MemoryLease};
 use std::{
     net::IpAddr,
     pin::Pin,
@@ -37,11 +37,11 @@ pub(crate) struct BodyLease(pub Arc<MemoryLease>);
 /// The whole body stays in memory until the client has read it. Permits and memory are released
 /// when the connection took the last bytes, or when the client disconnects.
 pub(crate) fn attach_permits(
-    responses: &MemoryBudget,
+    (responses, client): (&MemoryBudget, ClientKey),
     mut response: ServiceResponse,
     permits: RequestPermits,
 ) -> ServiceResponse {
-    match memory(responses, &mut response) {
+    match memory((responses, client), &mut response) {
         Ok(memory) => response.map_body(|_, body| {
             BoxBody::new(InFlightBody {
                 body,
@@ -90,7 +90,7 @@ struct ResponseMemory {
 ///
 /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
 fn memory(
-    responses: &MemoryBudget,
+    (responses, client): (&MemoryBudget, ClientKey),
     response: &mut ServiceResponse<BoxBody>,
 ) -> Result<ResponseMemory, ErrorKind> {
     let counts = response.status() == StatusCode::OK;
@@ -103,7 +103,8 @@ fn memory(
         _ => 0,
     };
     let rendered = response.extensions_mut().remove::<ResponseLease>();
-    let mut of_responses = rendered.map_or_else(|| responses.lease(), |ResponseLease(lease)| lease);
+    let mut of_responses =
+        rendered.map_or_else(|| responses.lease(client), |ResponseLease(lease)| lease);
     of_responses.shrink_to(size_bytes);
     if !of_responses.try_grow(size_bytes - of_responses.bytes()) {
         let limit_bytes = responses.limit_bytes();

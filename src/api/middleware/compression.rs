@@ -235,7 +235,7 @@ async fn try_compress(
     body: &Arc<[Bytes]>,
 ) -> Option<LeasedPieces> {
     let permit = state.compressors.try_acquire(client)?;
-    let writer = BodyWriter::new(&state.responses);
+    let writer = BodyWriter::new(&state.responses, client);
     let body = Arc::clone(body);
     let body_bytes = size_bytes(&body);
     let is_large = body_bytes > INLINE_BYTES_MAX;
@@ -344,8 +344,9 @@ mod tests {
                 ]
             }) {
                 let budget = MemoryBudget::new(usize::MAX);
-                let smaller = encode_if_smaller(coding, &pieces, BodyWriter::new(&budget))
-                    .expect("a repetitive body shrinks");
+                let smaller =
+                    encode_if_smaller(coding, &pieces, BodyWriter::new(&budget, ClientKey::NODE))
+                        .expect("a repetitive body shrinks");
                 assert_eq!(budget.held_bytes(), size_bytes(&smaller.pieces));
                 assert_eq!(
                     decoded(coding, &smaller.pieces.concat()),
@@ -372,7 +373,7 @@ mod tests {
                 (state >> 56) as u8
             })
             .collect();
-        let writer = BodyWriter::new(&MemoryBudget::new(usize::MAX));
+        let writer = BodyWriter::new(&MemoryBudget::new(usize::MAX), ClientKey::NODE);
         assert!(encode_if_smaller(Coding::Zstd, &[noise.into()], writer).is_none());
     }
 
@@ -383,10 +384,10 @@ mod tests {
             .collect();
         for coding in Coding::ALL {
             let budget = MemoryBudget::new(100);
-            let other = budget.lease();
+            let other = budget.lease(ClientKey::NODE);
             assert!(other.try_grow(1));
             for pieces in [vec![body.clone()], vec![body.clone(), body.clone()]] {
-                let writer = BodyWriter::new(&budget);
+                let writer = BodyWriter::new(&budget, ClientKey::NODE);
                 let compressed = encode_if_smaller(coding, &pieces, writer);
                 assert!(compressed.is_none(), "{coding:?}");
             }

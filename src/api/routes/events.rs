@@ -245,7 +245,7 @@ async fn respond(
     let mut is_first = true;
     loop {
         let (stream, rest) = (next.stream, next.rest);
-        let list = cx
+        let mut list = cx
             .render_part(is_first, next.read_bytes, move || {
                 next.render().map_err(|error| error.at(ledger_info))
             })
@@ -253,6 +253,11 @@ async fn respond(
         let Some(rest) = rest else {
             return list.body.respond(ledger_info);
         };
+        if is_first {
+            let item_count = list.body.item_count() + rest.limit;
+            let reserved = cx.reserve_page(&mut list.body, item_count).await;
+            reserved.map_err(|error| error.at(ledger_info))?;
+        }
         is_first = false;
         (_, next) = cx
             .read_next(move |snapshot| list.read_part(snapshot, stream, &rest))

@@ -88,10 +88,17 @@ async fn respond(
     loop {
         let version = next.version;
         let rendered = cx.render_part(is_first, next.read_bytes, move || next.render(ledger_info));
-        let page = match rendered.await? {
+        let mut page = match rendered.await? {
             Rendered::Page(response) => return Ok(response),
             Rendered::Rest(page) => page,
         };
+        if is_first {
+            let made = page.body.item_count();
+            let up_to_size = made.saturating_mul(VALUE_BYTES_MAX) / page.read_bytes.max(1);
+            let item_count = up_to_size.min(made + page.limit);
+            let reserved = cx.reserve_page(&mut page.body, item_count).await;
+            reserved.map_err(|error| error.at(ledger_info))?;
+        }
         is_first = false;
         (_, next) = cx
             .read_next(move |snapshot| page.read_part(snapshot, version.into()))
@@ -341,8 +348,9 @@ impl std::fmt::Display for Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::BodyWriter;
     use ledger_execution::{build_chain, development_genesis, execute_genesis};
-    use ledger_limits::MemoryBudget;
+    use ledger_limits::{ClientKey, MemoryBudget};
     use ledger_store::{Store, StoreOptions, StoreWriter};
     use ledger_types::{Parameters, StateKey, Vendor, WriteOp, WriteSet};
 
@@ -391,7 +399,7 @@ mod tests {
             read_bytes: 0,
             in_bcs: Vec::new(),
             body: PageBody::new(
-                &MemoryBudget::new(1 << 20),
+                BodyWriter::new(&MemoryBudget::new(1 << 20), ClientKey::NODE),
                 Format::Json,
                 PartOrder::Ascending,
             ),

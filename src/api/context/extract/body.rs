@@ -311,6 +311,7 @@ mod tests {
     use super::*;
     use actix_web::{error::PayloadError, test::TestRequest};
     use futures::{Stream, stream};
+    use ledger_limits::ClientKey;
     use std::{cell::RefCell, pin::Pin, rc::Rc};
 
     type BoxedStream = Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>>;
@@ -322,7 +323,7 @@ mod tests {
         S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
     {
         let budget = MemoryBudget::new(LIMIT);
-        read_stream_with(stream, &budget, &budget.lease()).await
+        read_stream_with(stream, &budget, &budget.lease(ClientKey::NODE)).await
     }
 
     async fn read_stream_with<S>(
@@ -368,7 +369,7 @@ mod tests {
     #[actix_web::test]
     async fn charges_every_chunk_to_the_budget_when_it_arrives() {
         let budget = MemoryBudget::new(LIMIT);
-        let lease = budget.lease();
+        let lease = budget.lease(ClientKey::NODE);
         let lengths = [1, 4, 2, 3];
         let (observed, charged_bytes) = (budget.clone(), Rc::new(RefCell::new(Vec::new())));
         let seen = Rc::clone(&charged_bytes);
@@ -390,7 +391,7 @@ mod tests {
     async fn rejects_a_chunk_that_exceeds_the_budget() {
         for lengths in [&[6, 1][..], &[1, 6], &[1, 1, 1, 1, 1, 1, 1]] {
             let budget = MemoryBudget::new(LIMIT);
-            let (other, lease) = (budget.lease(), budget.lease());
+            let (other, lease) = (budget.lease(ClientKey::NODE), budget.lease(ClientKey::NODE));
             assert!(other.try_grow(LIMIT - 6));
             let unread = chunks(lengths).chain(stream::pending());
             let problem = read_stream_with(unread, &budget, &lease).await.unwrap_err();

@@ -117,7 +117,8 @@ impl TransactionPage {
     ///
     /// Returns [`ErrorKind::InvalidInput`] if the page is too large and may not be short,
     /// [`ErrorKind::VersionPruned`] or the error of [`Self::of_block`] if a transaction is pruned
-    /// before it is read, and [`ErrorKind::AnswersFull`] if the budget has no capacity.
+    /// before it is read, and [`ErrorKind::AnswersFull`] or [`ErrorKind::Overloaded`] if the budget
+    /// has no capacity.
     pub async fn make(
         cx: &RequestContext,
         ledger_info: LedgerInfo,
@@ -126,13 +127,18 @@ impl TransactionPage {
         let mut next = first;
         let mut is_first = true;
         loop {
-            let page = cx
+            let mut page = cx
                 .render_part(is_first, next.read_bytes, move || {
                     next.render().map_err(|error| error.at(ledger_info))
                 })
                 .await?;
             if page.versions.is_empty() {
                 return Ok(page.body);
+            }
+            if is_first {
+                let item_count = page.body.item_count() + page.versions.len();
+                let reserved = cx.reserve_page(&mut page.body, item_count).await;
+                reserved.map_err(|error| error.at(ledger_info))?;
             }
             is_first = false;
             (_, next) = cx
