@@ -77,8 +77,8 @@ impl LaneScheduler {
         let (mut jobs, mut cost) = (Vec::new(), 0usize);
         // A batch ends together for all its clients, so a costly transaction joins no others.
         while cost < cost_max
-            && let Some((charge, job)) =
-                queue.pop_where(|_, next| jobs.is_empty() || cost as u64 + next <= cost_max as u64)
+            && let Some((charge, job)) = queue
+                .pop_where(|_, next, _| jobs.is_empty() || cost as u64 + next <= cost_max as u64)
         {
             // A client whose connections are in both lanes has the share of one client.
             other.charge(charge, LEAD_MAX);

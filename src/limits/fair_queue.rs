@@ -180,12 +180,15 @@ impl<J> FairQueue<J> {
 
     /// Takes the next job, or returns `None` if none waits.
     pub fn pop(&self) -> Option<(Charge, J)> {
-        self.pop_where(|_, _| true)
+        self.pop_where(|_, _, _| true)
     }
 
-    /// Takes the next job whose client and estimated cost `is_allowed` accepts, or returns `None`.
-    /// It is asked about the first job of each client, in the order of their turns.
-    pub fn pop_where(&self, is_allowed: impl FnMut(ClientKey, u64) -> bool) -> Option<(Charge, J)> {
+    /// Takes the next job that `is_allowed` accepts, or returns `None`. Its arguments are client,
+    /// estimated cost and job, for the first job of each client in the order of their turns.
+    pub fn pop_where(
+        &self,
+        is_allowed: impl FnMut(ClientKey, u64, &J) -> bool,
+    ) -> Option<(Charge, J)> {
         self.state().pop_where(is_allowed)
     }
 
@@ -300,12 +303,12 @@ impl<J> State<J> {
 
     fn pop_where(
         &mut self,
-        mut is_allowed: impl FnMut(ClientKey, u64) -> bool,
+        mut is_allowed: impl FnMut(ClientKey, u64, &J) -> bool,
     ) -> Option<(Charge, J)> {
         let &(reached_tag, _, _) = self.turns.first()?;
         let turn = *self.turns.iter().find(|(_, _, key)| {
             let first = self.clients[key.index()].jobs.front();
-            first.is_some_and(|(cost_usecs, _)| is_allowed(*key, *cost_usecs))
+            first.is_some_and(|(cost_usecs, job)| is_allowed(*key, *cost_usecs, job))
         })?;
         self.turns.remove(&turn);
         let (tag, _, key) = turn;

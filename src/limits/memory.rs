@@ -3,10 +3,10 @@
 //! A lease counts the bytes that are held, never the bytes that a client announces: otherwise a few
 //! headers could take the whole budget.
 //!
-//! A client may hold at most [`PER_FREE`] times as many bytes as are free, so the next client always
-//! finds memory at once. A large response waits for its memory ([`MemoryBudget::reserve`]), in turns
-//! by client. It is granted while its client holds at most as many bytes as are free, so that this
-//! client still has memory for other responses.
+//! A client may hold at most as many bytes as are free, so the next client always finds memory at
+//! once. A large response waits for its memory ([`MemoryLease::reserve`]), in turns by client, and
+//! its client may then hold [`PER_FREE_RESERVED`] times as many bytes as are free. So responses that
+//! wait, and hold what is made of them, leave room for one that is completed.
 
 use crate::{Cancel, ClientKey, FairQueue, QueueFull};
 use std::sync::{
@@ -23,12 +23,13 @@ pub const SMALL_LEASE_BYTES_MAX: usize = 64 * 1024;
 /// bodies then do not shut out the many that submit a transaction.
 const RESERVED_FOR_SMALL: usize = 4;
 
-/// Number of bytes that a client may hold for each free one: alone three quarters of the budget.
-const PER_FREE: usize = 3;
+/// Number of bytes that a client may hold for each free one when a lease grows.
+const PER_FREE: usize = 1;
 
-/// Number of bytes that a client may hold for each free one when it gets a lease for which it
-/// waited.
-const PER_FREE_WAITED: usize = 1;
+/// The same when a lease grows for which the client has waited: alone seven eighths. Beside the
+/// half that its other leases may hold, there is room for a lease of three eighths, which is more
+/// than a response may have.
+const PER_FREE_RESERVED: usize = 7;
 
 /// Total size of the leases that may wait, as a multiple of the budget. A client alone has half of
 /// it, and waits until about eight times its part of the budget is sent.
@@ -63,6 +64,9 @@ struct Usage {
 /// A request that waits for a lease.
 #[derive(Debug)]
 struct Waiter {
+    /// Bytes that its lease holds meanwhile.
+    own_bytes: usize,
+    /// Receives a lease of the requested bytes.
     reply: oneshot::Sender<MemoryLease>,
     _counted: CountedWaiter,
 }
@@ -133,40 +137,20 @@ impl MemoryBudget {
             budget: self.clone(),
             client,
             bytes: AtomicUsize::new(0),
+            reserved_bytes: 0,
         }
     }
 
-    /// Returns a lease of `bytes` for `client`, after waiting until the budget has capacity for it.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`QueueFull`] if too many leases wait, or if those of the client are more than its
-    /// part of them.
-    pub async fn reserve(
-        &self,
-        client: ClientKey,
-        bytes: usize,
-    ) -> Result<MemoryLease, QueueFull<()>> {
-        let usage = self.usage();
-        let lease = self.lease(client);
-        // A lease that waits is not overtaken.
-        if usage.waiting.load(SeqCst) == 0 && lease.grow(bytes, PER_FREE_WAITED) {
-            return Ok(lease);
+    /// Returns a lease of `bytes` for a client that has waited for them, or `None` if the budget has
+    /// no capacity. `own_bytes` are those of the lease that it enlarges.
+    fn grant(&self, client: ClientKey, own_bytes: usize, bytes: usize) -> Option<MemoryLease> {
+        let wanted = own_bytes.saturating_add(bytes);
+        let mut lease = self.lease(client);
+        if !lease.hold(own_bytes, wanted, PER_FREE_RESERVED) {
+            return None;
         }
-        let (reply, granted) = oneshot::channel();
-        let waiter = Waiter {
-            reply,
-            _counted: CountedWaiter::new(&usage.waiting),
-        };
-        let pushed = usage.waiters.try_push(client, bytes as u64, waiter);
-        pushed.map_err(|full| QueueFull {
-            job: (),
-            reached: full.reached,
-            retry_after_secs: full.retry_after_secs,
-        })?;
-        self.serve_waiters();
-        // The sender is dropped only with the queue, which `self` retains.
-        Ok(granted.await.unwrap_or(lease))
+        *lease.bytes.get_mut() = bytes;
+        Some(lease)
     }
 
     /// Grants their leases to the waiters that the budget has capacity for, in turns by client.
@@ -174,12 +158,10 @@ impl MemoryBudget {
         let usage = self.usage();
         while usage.waiting.load(SeqCst) > 0 {
             let mut granted = None;
-            let next = usage.waiters.pop_where(|client, bytes| {
-                let lease = self.lease(client);
+            let next = usage.waiters.pop_where(|client, bytes, waiter| {
                 let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-                let is_granted = lease.grow(bytes, PER_FREE_WAITED);
-                granted = is_granted.then_some(lease);
-                is_granted
+                granted = self.grant(client, waiter.own_bytes, bytes);
+                granted.is_some()
             });
             let (Some((_, waiter)), Some(lease)) = (next, granted) else {
                 return;
@@ -219,6 +201,8 @@ pub struct MemoryLease {
     budget: MemoryBudget,
     client: ClientKey,
     bytes: AtomicUsize,
+    /// Bytes that the lease holds even if it is smaller, or 0 if nothing is reserved.
+    reserved_bytes: usize,
 }
 
 impl MemoryLease {
@@ -228,44 +212,97 @@ impl MemoryLease {
     }
 
     /// Adds bytes to the lease and returns true, or returns false and changes nothing if the budget
-    /// has no capacity for them, or the client holds its part of it.
+    /// has no capacity for them, or the client holds its part of it. Reserved bytes always fit.
     pub fn try_grow(&self, added_bytes: usize) -> bool {
-        self.grow(added_bytes, PER_FREE)
-    }
-
-    /// Adds bytes as [`Self::try_grow`] does, if the client then holds at most `per_free` times as
-    /// many as are free.
-    fn grow(&self, added_bytes: usize, per_free: usize) -> bool {
         let own = self.bytes();
         let wanted = own.saturating_add(added_bytes);
+        let per_free = match self.reserved_bytes {
+            0 => PER_FREE,
+            _ => PER_FREE_RESERVED,
+        };
+        let held = own.max(self.reserved_bytes);
+        let is_held = wanted <= held || self.hold(held, wanted, per_free);
+        if is_held {
+            self.bytes.store(wanted, SeqCst);
+        }
+        is_held
+    }
+
+    /// Counts the bytes by which a lease grows from `own` to `wanted`, if the client then holds at
+    /// most `per_free` times as many as are free. Returns whether it does.
+    fn hold(&self, own: usize, wanted: usize, per_free: usize) -> bool {
+        let added = wanted - own;
         let usage = self.budget.usage();
         let of_client = &usage.of_clients[self.client.index()];
         // Not added before it is granted: a waiter that is checked meanwhile would not be checked
         // again. Concurrent leases of one client may exceed its part by one of them.
-        let client_bytes = of_client.load(SeqCst).saturating_add(added_bytes);
+        let client_bytes = of_client.load(SeqCst).saturating_add(added);
         let grown = |held: usize| {
             let free = self.budget.free_after(held, own, wanted)?;
             let is_part = client_bytes <= free.saturating_mul(per_free);
-            (is_part || self.client == ClientKey::NODE).then(|| held.saturating_add(added_bytes))
+            (is_part || self.client == ClientKey::NODE).then(|| held.saturating_add(added))
         };
-        let is_grown = usage.held_bytes.fetch_update(SeqCst, SeqCst, grown).is_ok();
-        if is_grown {
-            of_client.fetch_add(added_bytes, SeqCst);
-            self.bytes.store(wanted, SeqCst);
+        let is_held = usage.held_bytes.fetch_update(SeqCst, SeqCst, grown).is_ok();
+        if is_held {
+            of_client.fetch_add(added, SeqCst);
         }
-        is_grown
+        is_held
     }
 
-    /// Moves at most `bytes` from another lease of the same client and budget to this one, and
-    /// returns how many.
-    pub fn take_from(&mut self, other: &mut Self, bytes: usize) -> usize {
-        let moved = bytes.min(*other.bytes.get_mut());
-        *other.bytes.get_mut() -= moved;
-        *self.bytes.get_mut() += moved;
-        moved
+    /// Waits until the budget has capacity for `added_bytes` more, and reserves them: the lease
+    /// holds them until [`Self::release_reserve`], and grows into them.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`QueueFull`] if too many leases wait, or if those of the client are more than its
+    /// part of them.
+    pub async fn reserve(&mut self, added_bytes: usize) -> Result<(), QueueFull<()>> {
+        let own_bytes = self.bytes();
+        let usage = self.budget.usage();
+        // A lease that waits is not overtaken.
+        if usage.waiting.load(SeqCst) == 0
+            && let Some(granted) = self.budget.grant(self.client, own_bytes, added_bytes)
+        {
+            self.set_reserve(granted);
+            return Ok(());
+        }
+        let (reply, granted) = oneshot::channel();
+        let waiter = Waiter {
+            own_bytes,
+            reply,
+            _counted: CountedWaiter::new(&usage.waiting),
+        };
+        let pushed = usage
+            .waiters
+            .try_push(self.client, added_bytes as u64, waiter);
+        pushed.map_err(|full| QueueFull {
+            job: (),
+            reached: full.reached,
+            retry_after_secs: full.retry_after_secs,
+        })?;
+        self.budget.serve_waiters();
+        // No error occurs: the queue, which the lease retains, has the sender until it sends.
+        if let Ok(granted) = granted.await {
+            self.set_reserve(granted);
+        }
+        Ok(())
     }
 
-    /// Releases the bytes of the lease above `bytes`.
+    /// Reserves the bytes of another lease of the same client and budget.
+    fn set_reserve(&mut self, mut granted: Self) {
+        let bytes = std::mem::take(granted.bytes.get_mut());
+        self.reserved_bytes = *self.bytes.get_mut() + bytes;
+    }
+
+    /// Releases the reserved bytes that the lease does not use.
+    pub fn release_reserve(&mut self) {
+        let reserved_bytes = std::mem::take(&mut self.reserved_bytes);
+        if self.release(reserved_bytes.saturating_sub(self.bytes())) {
+            self.budget.serve_waiters();
+        }
+    }
+
+    /// Releases the bytes of the lease above `bytes`. Reserved bytes stay held.
     pub fn shrink_to(&mut self, bytes: usize) {
         if self.release_to(bytes) {
             self.budget.serve_waiters();
@@ -274,21 +311,26 @@ impl MemoryLease {
 
     /// Releases the bytes of the lease above `bytes`, and returns whether there were any.
     fn release_to(&mut self, bytes: usize) -> bool {
-        let own = self.bytes.get_mut();
-        let released_bytes = own.saturating_sub(bytes);
-        *own -= released_bytes;
-        if released_bytes == 0 {
+        let own = self.bytes();
+        *self.bytes.get_mut() = own.min(bytes);
+        self.release(own.saturating_sub(bytes.max(self.reserved_bytes)))
+    }
+
+    /// Releases bytes that the lease does not count any more, and returns whether there are any.
+    fn release(&self, bytes: usize) -> bool {
+        if bytes == 0 {
             return false;
         }
         let usage = self.budget.usage();
-        usage.of_clients[self.client.index()].fetch_sub(released_bytes, SeqCst);
-        usage.held_bytes.fetch_sub(released_bytes, SeqCst);
+        usage.of_clients[self.client.index()].fetch_sub(bytes, SeqCst);
+        usage.held_bytes.fetch_sub(bytes, SeqCst);
         true
     }
 }
 
 impl Drop for MemoryLease {
     fn drop(&mut self) {
+        self.release_reserve();
         self.shrink_to(0);
     }
 }
@@ -375,24 +417,28 @@ mod tests {
             .map(|number| take_all(&budget, number, 1_024))
             .collect();
         let counts: Vec<_> = held.iter().map(Vec::len).collect();
-        assert_eq!(counts, [768, 192, 48, 12]);
+        assert_eq!(counts, [512, 256, 128, 64]);
         let large = MemoryBudget::new(64 * LARGE_BYTES);
-        assert_eq!(
-            take_all(&large, 1, LARGE_BYTES).len(),
-            36,
-            "of the 48 of large leases"
-        );
+        let held = take_all(&large, 1, LARGE_BYTES).len();
+        assert_eq!(held, 24, "half of three quarters");
+    }
+
+    /// Returns a lease that has waited for `bytes`.
+    async fn reserved(budget: &MemoryBudget, number: u16, bytes: usize) -> MemoryLease {
+        let mut lease = budget.lease(client(number));
+        lease.reserve(bytes).await.unwrap();
+        lease
     }
 
     #[tokio::test]
     async fn waiting_leases_are_granted_when_bytes_are_released() {
         let budget = MemoryBudget::new(16 * LARGE_BYTES);
         let mut held = vec![
-            budget.reserve(client(1), 6 * LARGE_BYTES).await.unwrap(),
-            budget.reserve(client(2), 3 * LARGE_BYTES).await.unwrap(),
+            reserved(&budget, 1, 8 * LARGE_BYTES).await,
+            reserved(&budget, 2, 3 * LARGE_BYTES).await,
         ];
         let mut waiting: Vec<_> = [1, 1, 2]
-            .map(|number| Box::pin(budget.reserve(client(number), 3 * LARGE_BYTES)))
+            .map(|number| Box::pin(reserved(&budget, number, 3 * LARGE_BYTES)))
             .into();
         for waiting in &mut waiting {
             assert!(poll!(waiting).is_pending());
@@ -409,24 +455,50 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn leases_that_hold_the_part_of_their_client_are_completed_one_by_one() {
+        let budget = MemoryBudget::new(64 * LARGE_BYTES);
+        let begun = take_all(&budget, 1, LARGE_BYTES);
+        let count = begun.len();
+        let mut waiting: Vec<_> = begun
+            .into_iter()
+            .map(|mut lease| {
+                Box::pin(async move {
+                    lease.reserve(18 * LARGE_BYTES).await.unwrap();
+                    assert!(lease.try_grow(18 * LARGE_BYTES), "reserved bytes fit");
+                })
+            })
+            .collect();
+        for _ in 0..=count {
+            let mut still_waiting = Vec::new();
+            for mut next in waiting {
+                if poll!(&mut next).is_pending() {
+                    still_waiting.push(next);
+                }
+            }
+            waiting = still_waiting;
+        }
+        assert_eq!((waiting.len(), budget.held_bytes()), (0, 0));
+    }
+
+    #[tokio::test]
     async fn a_client_alone_holds_half_of_the_waiting_leases() {
         let budget = MemoryBudget::new(LARGE_BYTES);
-        let _held = budget.reserve(client(1), LARGE_BYTES).await.unwrap();
+        let _held = reserved(&budget, 1, LARGE_BYTES).await;
+        let mut leases: Vec<_> = (0..100).map(|_| budget.lease(client(1))).collect();
         let mut waiting = Vec::new();
-        let full = loop {
-            let mut next = Box::pin(budget.reserve(client(1), LARGE_BYTES));
+        let mut rejected = None;
+        for lease in &mut leases {
+            let mut next = Box::pin(lease.reserve(LARGE_BYTES));
             match poll!(&mut next) {
                 Poll::Pending => waiting.push(next),
-                Poll::Ready(full) => break full.unwrap_err(),
+                Poll::Ready(full) => rejected = full.err(),
             }
-        };
+        }
         assert_eq!(waiting.len() as u64, WAITING_PER_LIMIT / 2);
-        assert_eq!(
-            full.reached,
-            ReachedLimit::Cost(WAITING_PER_LIMIT * LARGE_BYTES as u64)
-        );
-        let mut other = Box::pin(budget.reserve(client(2), LARGE_BYTES));
-        assert!(poll!(&mut other).is_pending());
+        let limit = ReachedLimit::Cost(WAITING_PER_LIMIT * LARGE_BYTES as u64);
+        assert_eq!(rejected.map(|full| full.reached), Some(limit));
+        let mut other = budget.lease(client(2));
+        assert!(poll!(Box::pin(other.reserve(LARGE_BYTES))).is_pending());
     }
 
     #[test]
@@ -441,8 +513,7 @@ mod tests {
                     .unwrap();
                 std::thread::spawn(move || {
                     for _ in 0..LEASES {
-                        let lease = budget.reserve(client(number), LARGE_BYTES);
-                        drop(runtime.block_on(lease).unwrap());
+                        drop(runtime.block_on(reserved(&budget, number, LARGE_BYTES)));
                     }
                 })
             })
@@ -453,16 +524,19 @@ mod tests {
         assert_eq!(budget.held_bytes(), 0);
     }
 
-    #[test]
-    fn moved_bytes_stay_held() {
+    #[tokio::test]
+    async fn reserved_bytes_are_held_until_they_are_released() {
         let budget = MemoryBudget::new(1_000);
-        let mut reserved = budget.lease(client(1));
-        assert!(reserved.try_grow(500));
         let mut lease = budget.lease(client(1));
-        assert_eq!(lease.take_from(&mut reserved, 300), 300);
-        assert_eq!(lease.take_from(&mut reserved, 300), 200);
-        drop(reserved);
-        assert_eq!((lease.bytes(), budget.held_bytes()), (500, 500));
+        assert!(lease.try_grow(100));
+        lease.reserve(400).await.unwrap();
+        assert_eq!((lease.bytes(), budget.held_bytes()), (100, 500));
+        assert!(lease.try_grow(300));
+        lease.shrink_to(200);
+        assert_eq!((lease.bytes(), budget.held_bytes()), (200, 500));
+        lease.release_reserve();
+        assert_eq!((lease.bytes(), budget.held_bytes()), (200, 200));
+        assert!(lease.try_grow(100));
         drop(lease);
         assert_eq!(budget.held_bytes(), 0);
     }

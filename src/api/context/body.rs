@@ -9,7 +9,7 @@ use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
 };
 use bytes::Bytes;
-use ledger_limits::{ClientKey, MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
+use ledger_limits::{ClientKey, MemoryBudget, MemoryLease, QueueFull, SMALL_LEASE_BYTES_MAX};
 use serde::Serialize;
 use std::{
     convert::Infallible,
@@ -157,9 +157,6 @@ pub(crate) struct LeasedPieces {
 pub(crate) struct BodyWriter {
     budget: MemoryBudget,
     lease: MemoryLease,
-    /// Memory that the lease may grow by although the budget has no capacity, if the body has
-    /// waited for it.
-    reserve: Option<MemoryLease>,
     /// Part of the lease for values that are not rendered yet, in bytes.
     values_bytes: usize,
     pieces: Vec<Bytes>,
@@ -176,7 +173,6 @@ impl BodyWriter {
         Self {
             lease: budget.lease(client),
             budget: budget.clone(),
-            reserve: None,
             values_bytes: 0,
             pieces: Vec::new(),
             piece: Vec::new(),
@@ -190,17 +186,14 @@ impl BodyWriter {
         self.budget.limit_bytes()
     }
 
-    /// Adds memory for which the body has waited.
-    pub fn set_reserve(&mut self, reserve: MemoryLease) {
-        self.reserve = Some(reserve);
-    }
-
-    /// Adds bytes to the lease, from the reserve and then from the budget. Returns false and
-    /// changes nothing but the part in the reserve if the budget has no capacity.
-    fn grow(&mut self, added_bytes: usize) -> bool {
-        let reserve = self.reserve.as_mut();
-        let moved = reserve.map_or(0, |reserve| self.lease.take_from(reserve, added_bytes));
-        moved == added_bytes || self.lease.try_grow(added_bytes - moved)
+    /// Waits for `size_bytes` of memory, as [`MemoryLease::reserve`] does. They are held until the
+    /// body is complete.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`QueueFull`] if too many bodies wait.
+    pub async fn reserve(&mut self, size_bytes: usize) -> Result<(), QueueFull<()>> {
+        self.lease.reserve(size_bytes).await
     }
 
     /// Leases memory for values that are held until [`Self::release_values`].
@@ -209,7 +202,7 @@ impl BodyWriter {
     ///
     /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
     pub fn lease_values(&mut self, size_bytes: usize) -> Result<(), ErrorKind> {
-        if !self.grow(size_bytes) {
+        if !self.lease.try_grow(size_bytes) {
             return Err(self.rejection());
         }
         self.values_bytes += size_bytes;
@@ -219,13 +212,7 @@ impl BodyWriter {
     /// Releases the memory of the values. Call it when they are dropped.
     pub fn release_values(&mut self) {
         let values_bytes = std::mem::take(&mut self.values_bytes);
-        match &mut self.reserve {
-            // The values of the next part follow.
-            Some(reserve) => {
-                reserve.take_from(&mut self.lease, values_bytes);
-            }
-            None => self.lease.shrink_to(self.lease.bytes() - values_bytes),
-        }
+        self.lease.shrink_to(self.lease.bytes() - values_bytes);
     }
 
     fn rejection(&self) -> ErrorKind {
@@ -304,6 +291,7 @@ impl BodyWriter {
     /// in other memory. It has the lease.
     pub fn into_body(mut self, pieces: Vec<Bytes>) -> ResponseBody {
         self.release_values();
+        self.lease.release_reserve();
         let mut body = ResponseBody::from_pieces(pieces);
         body.lease = Some(self.lease);
         body
@@ -320,7 +308,7 @@ impl BodyWriter {
             true => (2 * self.leased_bytes).clamp(FIRST_BYTES, PIECE_BYTES_MAX),
             false => PIECE_BYTES_MAX,
         };
-        if !self.grow(wanted_bytes - self.leased_bytes) {
+        if !self.lease.try_grow(wanted_bytes - self.leased_bytes) {
             self.is_rejected = true;
             return Err(io::ErrorKind::OutOfMemory.into());
         }

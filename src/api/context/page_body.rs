@@ -137,11 +137,11 @@ impl PageBody {
         )))
     }
 
-    /// Returns the memory that a page of at most `item_count` items takes, in bytes, if its items
-    /// are as large as those that are made. It includes the values of one part.
-    pub fn expected_bytes(&self, item_count: usize) -> usize {
-        let made = self.item_count.max(1);
-        let size_bytes = self.size_bytes.saturating_mul(item_count) / made;
+    /// Returns the further memory that a page of at most `item_count` items takes, in bytes, if its
+    /// items are as large as those that are made. It includes the values of one part.
+    pub fn further_bytes(&self, item_count: usize) -> usize {
+        let further_count = item_count.saturating_sub(self.item_count);
+        let size_bytes = self.size_bytes.saturating_mul(further_count) / self.item_count.max(1);
         size_bytes.min(self.bytes_max) + values_bytes(PART_BYTES_MAX)
     }
 

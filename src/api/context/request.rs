@@ -330,19 +330,18 @@ impl RequestContext {
         page: &mut PageBody,
         item_count: usize,
     ) -> Result<(), ErrorKind> {
-        let budget = &self.state.responses;
-        let reserved = budget.reserve(self.client, page.expected_bytes(item_count));
+        let value = self.state.responses.limit_bytes() as u64;
+        let further_bytes = page.further_bytes(item_count);
         let overload = |retry_after_secs| Overload {
             limit: "api.answers_bytes_max",
-            value: budget.limit_bytes() as u64,
+            value,
             retry_after_secs,
         };
-        match timeout(MEMORY_WAIT_MAX, reserved).await {
-            Ok(Ok(reserve)) => page.writer.set_reserve(reserve),
-            Ok(Err(full)) => return Err(overload(full.retry_after_secs).into()),
-            Err(_) => return Err(overload(MEMORY_WAIT_MAX.as_secs()).into()),
+        match timeout(MEMORY_WAIT_MAX, page.writer.reserve(further_bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(full)) => Err(overload(full.retry_after_secs).into()),
+            Err(_) => Err(overload(MEMORY_WAIT_MAX.as_secs()).into()),
         }
-        Ok(())
     }
 
     /// Responds with a value in the format of the response. Only the closure of that format runs.

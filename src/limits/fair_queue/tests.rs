@@ -72,8 +72,8 @@ fn jobs_that_are_not_allowed_keep_their_turns() {
         push(&queue, 2, 10).unwrap();
     }
     push(&queue, 3, 10).unwrap();
-    let cheap = || queue.pop_where(|_, cost| cost < 100);
-    let of_client = || queue.pop_where(|client, _| client == key(3));
+    let cheap = || queue.pop_where(|_, cost, _| cost < 100);
+    let of_client = || queue.pop_where(|client, _, _| client == key(3));
     let client = |taken: Option<(Charge, Job)>| taken.map(|(_, job)| job.client);
     assert_eq!(client(cheap()), Some(2));
     assert_eq!(client(of_client()), Some(3));
