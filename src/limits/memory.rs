@@ -138,6 +138,7 @@ impl MemoryBudget {
             client,
             bytes: AtomicUsize::new(0),
             reserved_bytes: 0,
+            per_free: PER_FREE,
         }
     }
 
@@ -203,6 +204,8 @@ pub struct MemoryLease {
     bytes: AtomicUsize,
     /// Bytes that the lease holds even if it is smaller, or 0 if nothing is reserved.
     reserved_bytes: usize,
+    /// Number of bytes that the client may hold for each free one when the lease grows.
+    per_free: usize,
 }
 
 impl MemoryLease {
@@ -216,12 +219,8 @@ impl MemoryLease {
     pub fn try_grow(&self, added_bytes: usize) -> bool {
         let own = self.bytes();
         let wanted = own.saturating_add(added_bytes);
-        let per_free = match self.reserved_bytes {
-            0 => PER_FREE,
-            _ => PER_FREE_RESERVED,
-        };
         let held = own.max(self.reserved_bytes);
-        let is_held = wanted <= held || self.hold(held, wanted, per_free);
+        let is_held = wanted <= held || self.hold(held, wanted, self.per_free);
         if is_held {
             self.bytes.store(wanted, SeqCst);
         }
@@ -292,6 +291,7 @@ impl MemoryLease {
     fn set_reserve(&mut self, mut granted: Self) {
         let bytes = std::mem::take(granted.bytes.get_mut());
         self.reserved_bytes = *self.bytes.get_mut() + bytes;
+        self.per_free = PER_FREE_RESERVED;
     }
 
     /// Releases the reserved bytes that the lease does not use.

@@ -29,7 +29,7 @@ use tokio::time::timeout;
 const INLINE_USECS_MAX: u64 = 100;
 
 /// Maximum time for which a page waits for memory. Clients cancel a request that takes much longer.
-const MEMORY_WAIT_MAX: Duration = Duration::from_secs(10);
+const MEMORY_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Demand of a query that looks up a few rows.
 const FEW_ROWS: Demand = Demand::rows(4);
