@@ -253,7 +253,7 @@ async fn pages_that_a_client_does_not_read_delay_no_other_client() {
         panic!("there are two")
     };
     let mut pages: FuturesUnordered<_> = (0..PAGES).map(|_| page(greedy, 60)).collect();
-    let mut unread = Vec::new();
+    let mut unread: Vec<_> = pages.by_ref().take(4).collect().await;
     let hold = pages.by_ref().for_each(|page| {
         unread.push(page);
         ready(())
