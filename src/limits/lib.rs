@@ -18,7 +18,7 @@
 //! # Rules
 //!
 //! * No limit waits: a caller that gets no permit rejects its request. Only
-//!   [`MemoryBudget::reserve`] waits, in a bounded queue.
+//!   [`MemoryLease::reserve`] waits, in a bounded queue.
 //! * Permits and leases are released when they are dropped, so a task that is canceled releases its
 //!   permits.
 //!
