@@ -247,8 +247,10 @@ mod tests {
             let mut served = [0, 0];
             for (trusted_cost, untrusted_cost) in arrivals {
                 for _ in 0..TRUSTED_BATCH_MAX {
-                    push(&trusted, trusted_cost);
-                    push(&untrusted, untrusted_cost);
+                    for (queue, cost) in [(&trusted, trusted_cost), (&untrusted, untrusted_cost)] {
+                        let pushed = queue.try_push(ClientKey::NODE, cost as u64, Numbered(cost));
+                        pushed.expect("the queue has capacity");
+                    }
                 }
                 let batch = scheduler.next_batch(&trusted, &untrusted, |job| job.0).unwrap();
                 let (lane_index, max) = match batch.lane {
