@@ -131,8 +131,10 @@ const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
 #[actix_web::test]
 async fn large_responses_wait_for_a_renderer_instead_of_being_rejected() {
     let mut settings = with_large_genesis();
-    // All of them are of one client, and the estimates of a slow machine are high.
+    // All of them are of one client, which has a part of each limit, and the estimates of a slow
+    // machine are high.
     settings.node.work.render_budget_ms = 1_000_000;
+    settings.api.answers_bytes_max = 1 << 30;
     let api = TestApi::start(settings).await;
     let blocks = (0..32).map(|_| api.client.get(BLOCK));
     for response in join_all(blocks).await {
