@@ -104,8 +104,8 @@ impl SignatureChecks {
 
     /// Verifies the signatures of a transaction of `client`.
     ///
-    /// The calling thread verifies the plain signature of a trusted client if no other check is
-    /// in progress, or if each signature thread checks a costly transaction. Otherwise the signature
+    /// The calling thread verifies the plain signature of a trusted client if no other check is in
+    /// progress, or if each signature thread checks a costly transaction. Otherwise the signature
     /// threads do.
     ///
     /// # Errors

@@ -309,7 +309,7 @@ impl Router {
                 response = head::without_body(response);
             }
             // Last, because the permits are released when the body in its final form has been sent.
-            admission::attach_permits((&self.state.responses, client), response, permits)
+            admission::attach_permits(&self.state.responses, client, response, permits)
         };
         // Pinned here: a future that is passed by value would take its memory twice.
         let mut response = trace.in_scope(pin!(stages)).await;

@@ -138,11 +138,10 @@ impl PageBody {
         )))
     }
 
-    /// Returns the further memory that a page of at most `item_count` items takes, in bytes, if its
-    /// items are as large as those that are made. It includes the values of one part, which ends
-    /// with the row that exceeds [`PART_BYTES_MAX`], and the piece that is being written.
-    pub fn further_bytes(&self, item_count: usize) -> usize {
-        let further_count = item_count.saturating_sub(self.item_count);
+    /// Returns the memory that at most `further_count` items take, in bytes, if they are as large as
+    /// those that are made. It includes the values of one part, which ends with the row that exceeds
+    /// [`PART_BYTES_MAX`], and the piece that is being written.
+    pub fn further_bytes(&self, further_count: usize) -> usize {
         let size_bytes = self.size_bytes.saturating_mul(further_count) / self.item_count.max(1);
         let part_bytes = values_bytes(PART_BYTES_MAX + SMALL_LEASE_BYTES_MAX) + PIECE_BYTES_MAX;
         size_bytes.min(self.bytes_max) + part_bytes

@@ -318,30 +318,31 @@ impl RequestContext {
         PageBody::new(self.body_writer(), self.format, order)
     }
 
-    /// Waits for the memory of a page whose first part is made and that has at most `item_count`
-    /// items. Waiting pages of a client would otherwise reject each other half-way.
+    /// Waits for `further_bytes` of memory for the rest of a page, after its first part is made. The
+    /// pages of a client would otherwise reject each other half-way.
     ///
     /// # Errors
     ///
     /// Returns [`ErrorKind::Overloaded`] if too many pages wait, or if the page has waited for
     /// [`MEMORY_WAIT_MAX`].
-    pub async fn reserve_page(
+    pub async fn reserve_rest(
         &self,
+        ledger_info: LedgerInfo,
         page: &mut PageBody,
-        item_count: usize,
-    ) -> Result<(), ErrorKind> {
-        let value = self.state.responses.limit_bytes() as u64;
-        let further_bytes = page.further_bytes(item_count);
-        let overload = |retry_after_secs| Overload {
+        further_bytes: usize,
+    ) -> Result<(), ApiError> {
+        let reserved = timeout(MEMORY_WAIT_MAX, page.writer.reserve(further_bytes)).await;
+        let retry_after_secs = match reserved {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(full)) => full.retry_after_secs,
+            Err(_) => MEMORY_WAIT_MAX.as_secs(),
+        };
+        let overload = Overload {
             limit: "api.answers_bytes_max",
-            value,
+            value: self.state.responses.limit_bytes() as u64,
             retry_after_secs,
         };
-        match timeout(MEMORY_WAIT_MAX, page.writer.reserve(further_bytes)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(full)) => Err(overload(full.retry_after_secs).into()),
-            Err(_) => Err(overload(MEMORY_WAIT_MAX.as_secs()).into()),
-        }
+        Err(ErrorKind::from(overload).at(ledger_info))
     }
 
     /// Responds with a value in the format of the response. Only the closure of that format runs.

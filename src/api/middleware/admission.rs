@@ -37,11 +37,12 @@ pub(crate) struct BodyLease(pub Arc<MemoryLease>);
 /// The whole body stays in memory until the client has read it. Permits and memory are released
 /// when the connection took the last bytes, or when the client disconnects.
 pub(crate) fn attach_permits(
-    (responses, client): (&MemoryBudget, ClientKey),
+    responses: &MemoryBudget,
+    client: ClientKey,
     mut response: ServiceResponse,
     permits: RequestPermits,
 ) -> ServiceResponse {
-    match memory((responses, client), &mut response) {
+    match memory(responses, client, &mut response) {
         Ok(memory) => response.map_body(|_, body| {
             BoxBody::new(InFlightBody {
                 body,
@@ -90,7 +91,8 @@ struct ResponseMemory {
 ///
 /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
 fn memory(
-    (responses, client): (&MemoryBudget, ClientKey),
+    responses: &MemoryBudget,
+    client: ClientKey,
     response: &mut ServiceResponse<BoxBody>,
 ) -> Result<ResponseMemory, ErrorKind> {
     let counts = response.status() == StatusCode::OK;

@@ -254,9 +254,9 @@ async fn respond(
             return list.body.respond(ledger_info);
         };
         if is_first {
-            let item_count = list.body.item_count() + rest.limit;
-            let reserved = cx.reserve_page(&mut list.body, item_count).await;
-            reserved.map_err(|error| error.at(ledger_info))?;
+            let further_bytes = list.body.further_bytes(rest.limit);
+            cx.reserve_rest(ledger_info, &mut list.body, further_bytes)
+                .await?;
         }
         is_first = false;
         (_, next) = cx

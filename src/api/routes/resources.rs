@@ -93,11 +93,9 @@ async fn respond(
             Rendered::Rest(page) => page,
         };
         if is_first {
-            let made = page.body.item_count();
-            let up_to_size = made.saturating_mul(VALUE_BYTES_MAX) / page.read_bytes.max(1);
-            let item_count = up_to_size.min(made + page.limit);
-            let reserved = cx.reserve_page(&mut page.body, item_count).await;
-            reserved.map_err(|error| error.at(ledger_info))?;
+            let further_bytes = page.further_bytes();
+            cx.reserve_rest(ledger_info, &mut page.body, further_bytes)
+                .await?;
         }
         is_first = false;
         (_, next) = cx
@@ -234,6 +232,20 @@ impl ResourcePage {
     /// Returns whether the page has its maximum length or size.
     fn is_complete(&self) -> bool {
         self.limit == 0 || self.read_bytes >= VALUE_BYTES_MAX || self.slots_read == SLOTS_MAX
+    }
+
+    /// Returns the memory that the rest of the page takes at most, in bytes, if its resources are as
+    /// large as those that are made.
+    fn further_bytes(&self) -> usize {
+        let rest_bytes = VALUE_BYTES_MAX.saturating_sub(self.read_bytes);
+        match self.body.format {
+            Format::Json => {
+                let fitting = self.body.item_count() * rest_bytes / self.read_bytes.max(1);
+                self.body.further_bytes(fitting.min(self.limit))
+            }
+            // The values of all parts, and the map of them.
+            Format::Bcs => rest_bytes + VALUE_BYTES_MAX,
+        }
     }
 
     /// Returns whether a member of the group in which the page starts is part of an earlier page.

@@ -136,9 +136,9 @@ impl TransactionPage {
                 return Ok(page.body);
             }
             if is_first {
-                let item_count = page.body.item_count() + page.versions.len();
-                let reserved = cx.reserve_page(&mut page.body, item_count).await;
-                reserved.map_err(|error| error.at(ledger_info))?;
+                let further_bytes = page.body.further_bytes(page.versions.len());
+                cx.reserve_rest(ledger_info, &mut page.body, further_bytes)
+                    .await?;
             }
             is_first = false;
             (_, next) = cx

@@ -274,6 +274,32 @@ async fn pages_that_a_client_does_not_read_delay_no_other_client() {
 }
 
 #[actix_web::test]
+async fn page_that_waits_too_long_for_memory_is_503() {
+    let mut settings = Settings::default();
+    settings.api.answers_bytes_max = 32 << 20;
+    let api = TestApi::start(settings).await;
+    commit_large(&api).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let account = Transfer::new(0, 0).sender();
+    let page = || {
+        let path = format!("/v1/accounts/{account}/transactions?start=0&limit=66");
+        let request = TestRequest::get().uri(&path);
+        call_service(&app, request.to_request())
+    };
+    // Unread pages hold the memory, so the timers of the last one expire one after the other.
+    let mut unread = vec![page().await, page().await];
+    assert!(unread.iter().all(|page| page.status() == 200));
+    tokio::time::pause();
+    let late = page().await;
+    assert_eq!(late.status(), 503);
+    assert_eq!(late.headers().get("retry-after").unwrap(), "30");
+    tokio::time::resume();
+    unread.clear();
+    assert_eq!(page().await.status(), 200);
+    api.stop().await;
+}
+
+#[actix_web::test]
 async fn returns_pages_of_large_events_whole_and_in_order() {
     const EVENTS: u64 = 40;
     let key = EventKey {
