@@ -2,6 +2,8 @@
 //! resource (docs/reference/rest-contract.md#s4-3). Module events belong to no stream. They are
 //! part of their transactions only.
 
+mod stream;
+
 use crate::{
     context::{
         CacheKey, LedgerResponse, PageBody, PartOrder, QueryError, RequestContext,
@@ -9,50 +11,26 @@ use crate::{
     },
     error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::{INLINE_CONTENT_BYTES_MAX, PART_BYTES_MAX, values_bytes},
-    model::{
-        DecimalText,
-        format::Format,
-        json::{EventHandleJson, VersionedEventJson},
-        read_resource,
-    },
+    model::{DecimalText, format::Format, json::VersionedEventJson},
     openapi::{
         StatusCode,
         errors::{self, documented_only, error},
         operation::{Operation, Success, Tag},
-        parameter::{address_text, struct_tag_text, u64_text},
+        parameter::u64_text,
         schemas::schema,
     },
 };
-use ledger_store::{
-    Snapshot, StoreError, StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRows,
-};
-use ledger_types::{AccountAddress, EventKey, Identifier, LedgerInfo, StructTag};
+use ledger_store::{Snapshot, StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRows};
+use ledger_types::{EventKey, LedgerInfo};
 use ledger_vm::Chain;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fmt::Display;
+use stream::{CreationNumber, HandleField, HandleLocation, HandleType, Stream, StreamOwner};
 
 /// Approximate size of an event besides its data, in bytes.
 const EVENT_FIXED_BYTES: usize = 256;
 
-/// Size of an event handle in BCS: two numbers and an address. A larger field is none, and its JSON
-/// could take an HTTP worker milliseconds.
-const HANDLE_BYTES: usize = 2 * size_of::<u64>() + AccountAddress::LENGTH;
-
 /// Maximum number of events in a page, as on the reference node.
 type Limit = PageLimit<25, 100>;
-
-/// The account of a stream.
-pub(super) enum StreamOwner {}
-
-impl Parameter for StreamOwner {
-    type Value = AccountAddress;
-    const NAME: &'static str = "address";
-    const DESCRIPTION: &'static str =
-        "Account to which the events were emitted, with or without `0x`.";
-    const SCHEMA: fn() -> Value = address_text;
-    const EXAMPLE: fn() -> Value = || json!("0x1");
-}
 
 /// Sequence number of the first event of a page.
 pub(super) enum FirstEvent {}
@@ -64,39 +42,6 @@ impl Parameter for FirstEvent {
         "Sequence number of the first event. Without it, the page contains the newest events.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
-}
-
-/// Creation number of a stream, unique among the streams of its account.
-pub(super) enum CreationNumber {}
-
-impl Parameter for CreationNumber {
-    type Value = DecimalText<u64>;
-    const NAME: &'static str = "creation_number";
-    const DESCRIPTION: &'static str = "Creation number of the event stream.";
-    const SCHEMA: fn() -> Value = u64_text;
-    const EXAMPLE: fn() -> Value = || json!("0");
-}
-
-/// Type of the resource that contains an event handle.
-pub(super) enum HandleType {}
-
-impl Parameter for HandleType {
-    type Value = StructTag;
-    const NAME: &'static str = "event_handle";
-    const DESCRIPTION: &'static str = "Type of the resource that contains the event handle.";
-    const SCHEMA: fn() -> Value = struct_tag_text;
-    const EXAMPLE: fn() -> Value = || json!("0x1::account::Account");
-}
-
-/// Field of a resource that is an event handle.
-pub(super) enum HandleField {}
-
-impl Parameter for HandleField {
-    type Value = String;
-    const NAME: &'static str = "field_name";
-    const DESCRIPTION: &'static str = "Field of the resource that is the event handle.";
-    const SCHEMA: fn() -> Value = || json!({"type": "string", "minLength": 1});
-    const EXAMPLE: fn() -> Value = || json!("coin_register_events");
 }
 
 fn operation(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
@@ -416,14 +361,6 @@ impl ReadPart {
     }
 }
 
-/// A stream of events.
-#[derive(Clone, Copy)]
-struct Stream {
-    key: EventKey,
-    /// Number of emitted events, if the event handle was read.
-    emitted: Option<u64>,
-}
-
 /// A page of events of a stream.
 pub(super) struct EventPage {
     start: Option<u64>,
@@ -437,79 +374,6 @@ impl Combine for EventPage {
         Ok(Self {
             start: start.map(|DecimalText(start)| start),
             limit,
-        })
-    }
-}
-
-/// The resource and the field that contain an event handle.
-pub(super) struct HandleLocation {
-    address: AccountAddress,
-    tag: StructTag,
-    field: Identifier,
-}
-
-impl Combine for HandleLocation {
-    type Parts = (Path<StreamOwner>, Path<HandleType>, Path<HandleField>);
-
-    fn combine((Path(address), Path(tag), Path(field)): Self::Parts) -> Result<Self, ErrorKind> {
-        let field = field.parse().map_err(|cause| {
-            ErrorKind::InvalidInput(format!("{field:?} is not a field name: {cause}"))
-        })?;
-        Ok(Self {
-            address,
-            tag,
-            field,
-        })
-    }
-}
-
-impl HandleLocation {
-    /// Returns the stream of the event handle at the newest version. Only fields of the resource
-    /// itself are searched, not fields of its fields.
-    fn stream(self, chain: &Chain, snapshot: &Snapshot) -> Result<Stream, QueryError> {
-        let Self {
-            address,
-            tag,
-            field,
-        } = self;
-        let version = snapshot.ledger_info().version;
-        let Some(bytes) = read_resource(chain, snapshot, &address, &tag, version)? else {
-            let tag = Box::new(tag);
-            return Err(ErrorKind::ResourceNotFound {
-                address,
-                tag,
-                version,
-            }
-            .into());
-        };
-        let resource = chain
-            .registry()
-            .json_view(&tag.clone().into(), bytes)
-            .map_err(|cause| StoreError::Inconsistent(format!("{tag} at {address}: {cause}")))?;
-        let Some(value) = resource.field(field.as_str()) else {
-            let tag = Box::new(tag);
-            return Err(ErrorKind::StructFieldNotFound {
-                address,
-                tag,
-                field,
-                version,
-            }
-            .into());
-        };
-        let no_handle = |cause: &dyn Display| {
-            ErrorKind::InvalidInput(format!(
-                "field({field}) type is not a EventHandle struct: {cause}"
-            ))
-        };
-        let size_bytes = value.size_bytes();
-        if size_bytes > HANDLE_BYTES {
-            return Err(no_handle(&format_args!("it has {size_bytes} bytes")).into());
-        }
-        let value = serde_json::to_value(value).map_err(|cause| no_handle(&cause))?;
-        let handle = EventHandleJson::deserialize(value).map_err(|cause| no_handle(&cause))?;
-        Ok(Stream {
-            key: handle.key(),
-            emitted: Some(handle.counter()),
         })
     }
 }
