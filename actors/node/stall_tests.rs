@@ -70,15 +70,20 @@ async fn wait_for_count(handle: &NodeHandle, name: &str, count: usize) {
 }
 
 impl Blocked {
-    /// Waits until the stall is named, checks the names and the time, and ends the work.
-    #[expect(clippy::print_stderr, reason = "the time is a figure of the run")]
-    async fn check_named(self, handle: &NodeHandle, name: &str, others: &[&str]) {
-        let begun = loop {
+    /// Waits until the work blocks its thread, and returns when it began.
+    async fn begun(&self) -> Instant {
+        loop {
             match self.begun.try_recv() {
                 Ok(begun) => break begun,
                 Err(_) => tokio::task::yield_now().await,
             }
-        };
+        }
+    }
+
+    /// Waits until the stall is named, checks the names and the time, and ends the work.
+    #[expect(clippy::print_stderr, reason = "the time is a figure of the run")]
+    async fn check_named(self, handle: &NodeHandle, name: &str, others: &[&str]) {
+        let begun = self.begun().await;
         wait_for_count(handle, name, 1).await;
         let named_after = begun.elapsed();
         eprintln!("{name}: named after {named_after:?}");
@@ -122,6 +127,8 @@ async fn names_the_message_and_the_actors_that_wait_for_the_same_thread() {
     let handle = node.handle();
     let (work, blocked) = blocking_work();
     node.mailboxes.storage.send_call(move |_| work());
+    // The thread, which both actors share, handles no message of the mempool any more.
+    blocked.begun().await;
     node.mailboxes.mempool.send_call(|_| ());
     wait_for_count(&handle, "storage", 1).await;
     wait_for_count(&handle, "mempool", 1).await;
