@@ -86,7 +86,7 @@
 //! let transfer = TransactionBuilder::transfer(handle.chain(), from, to, 10)
 //!     .sign_checked(handle.chain(), &accounts[0]);
 //! let hash = transfer.hash();
-//! handle.submit(transfer).await?;
+//! handle.submit(transfer, ClientKey::NODE).await?;
 //! let (_, status) = handle.wait_for_commit(hash, ClientKey::NODE).await?;
 //! assert!(matches!(status, TransactionStatus::Committed(_)));
 //! assert!(handle.head().ledger_info().block_height > 0);
@@ -143,6 +143,7 @@ pub use node::{
 pub use protocol::{
     block_feed::BlockFeed,
     mempool::{BatchLimits, GasEstimate, Pending, Removed},
+    sequencer::Batch,
 };
 pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},

@@ -79,11 +79,13 @@ fn measure(name: &str, per_account: u64, pending: usize) {
     for (height, batch) in (1..).zip(rest.chunks(BATCH)) {
         inserting += insert(&mut pool, batch);
         let begin = Instant::now();
-        let taken = pool.take_batch(BatchLimits {
-            transactions_max: BATCH,
-            bytes_max: usize::MAX,
-            usecs_max: u64::MAX,
-        });
+        let taken = pool
+            .take_batch(BatchLimits {
+                transactions_max: BATCH,
+                bytes_max: usize::MAX,
+                usecs_max: u64::MAX,
+            })
+            .transactions;
         taking += begin.elapsed();
         assert_eq!(taken.len(), BATCH);
         let block = block(height, &taken);

@@ -207,7 +207,7 @@ fn send_all(
 ) {
     actix::System::new().block_on(async {
         for transaction in transactions.iter().take_while(|_| !is_done.load(Relaxed)) {
-            while let Err(error) = handle.submit(transaction.clone()).await {
+            while let Err(error) = handle.submit(transaction.clone(), ClientKey::NODE).await {
                 match error {
                     SubmitError::AccountFull { .. } | SubmitError::Full { .. } => {
                         tokio::time::sleep(RETRY_INTERVAL).await;
@@ -240,7 +240,10 @@ async fn send_politely(handle: &NodeHandle, duration: Duration) -> Vec<Duration>
                 .sign_checked(handle.chain(), &account);
         let hash = transfer.hash();
         let submitted_at = Instant::now();
-        handle.submit(transfer).await.expect("it is accepted");
+        handle
+            .submit(transfer, ClientKey::NODE)
+            .await
+            .expect("it is accepted");
         let (_, status) = handle
             .wait_for_commit(hash, ClientKey::NODE)
             .await

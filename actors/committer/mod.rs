@@ -9,11 +9,9 @@ mod state_cache;
 mod waiters;
 
 use crate::{
-    error::StorageFault,
     protocol::{
         block_feed::Feed,
         broadcast::BlockCommitted,
-        commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
             Subscribe, SubscribeBlocks, TransactionsRemoved,
@@ -25,7 +23,6 @@ use crate::{
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         fatal::FatalErrorReporter,
-        mailbox::Recipient,
         timer::TimedActor,
         worker::WorkerThread,
     },
@@ -36,7 +33,7 @@ use crate::{
         storage_health::StorageHealth,
     },
 };
-pub(crate) use executor::Executor;
+pub(crate) use executor::{Executor, ExecutorPeers};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_types::OrderedBlock;
@@ -66,17 +63,14 @@ pub(crate) struct Committer {
 pub(crate) struct Jobs(Receiver<OrderedBlock>);
 
 impl Jobs {
-    /// Creates the executor thread, which sends executed blocks to the writer through `commits`.
-    ///
-    /// The thread sends a fault of the disk to `faults`, and reports any other error to `reporter`.
+    /// Creates the executor thread.
     pub(crate) fn worker(
         self,
         executor: Executor,
-        commits: CommitQueue,
-        faults: Recipient<StorageFault>,
+        peers: ExecutorPeers,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<OrderedBlock> {
-        executor.serve(self.0, commits, faults, reporter)
+        executor.serve(self.0, peers, reporter)
     }
 }
 

@@ -156,7 +156,8 @@ pub struct SequencerConfig {
     /// gets a block of its own.
     pub block_bytes_max: usize,
     /// Maximum total estimated time of a block's user transactions, in milliseconds, at least 1. A
-    /// single transaction with a higher estimate gets a block of its own.
+    /// single transaction with a higher estimate gets a block of its own. No block is ordered while
+    /// those that are not yet executed have this estimated time together.
     pub block_time_max_ms: u64,
     /// Maximum number of blocks that are ordered and not yet durable, at least 1. Heartbeat
     /// blocks are extra.
@@ -176,7 +177,7 @@ impl Default for SequencerConfig {
         Self {
             block_transactions_max: 5_000,
             block_bytes_max: 3 * 1024 * 1024,
-            block_time_max_ms: 100,
+            block_time_max_ms: 10,
             blocks_in_flight_max: 3,
             heartbeat_secs: 0,
             clock_jump_max_secs: 30 * 86_400,

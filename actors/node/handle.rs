@@ -28,14 +28,19 @@ use crate::{
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader, readers::ReadQueues},
 };
 use arc_swap::ArcSwap;
-use ledger_limits::{Demand, FairLimit, Work, WorkKind};
+use ledger_limits::{ClientKey, Demand, FairLimit, Work, WorkKind};
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
 use std::sync::{Arc, atomic::AtomicBool};
 use tokio::sync::oneshot;
 
-/// A read of a few rows for a submission or a look-up by hash.
-pub(crate) const POINT_READ: Work = Work::of_node(WorkKind::PointRead, Demand::rows(1));
+/// Returns a read of a few rows for a submission or a look-up by hash of `client`.
+pub(crate) const fn point_read(client: ClientKey) -> Work {
+    Work {
+        client,
+        ..Work::of_node(WorkKind::PointRead, Demand::rows(1))
+    }
+}
 
 /// A handle of a running node. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -1,12 +1,13 @@
 //! Look-ups of a transaction by its hash.
 
-use super::handle::{NodeHandle, POINT_READ, request};
+use super::handle::{NodeHandle, point_read, request};
 use crate::{
     Head, NodeError, RemovalReason,
     protocol::mempool::{GetPending, PendingStatus},
     state::committed::CommittedTransaction,
 };
 use ledger_crypto::HashValue;
+use ledger_limits::ClientKey;
 use ledger_store::{HashLookup, Query, Snapshot, StoreError};
 use ledger_types::{CheckedTransaction, LedgerInfo};
 use std::sync::Arc;
@@ -30,7 +31,8 @@ pub enum TransactionStatus {
 }
 
 impl NodeHandle {
-    /// Returns the status of a transaction at the version of the returned ledger info.
+    /// Returns the status of a transaction at the version of the returned ledger info, to
+    /// `client`.
     ///
     /// The look-up in the mempool precedes the last one in the Head and the store, so that no
     /// committed transaction is missed; see `node/wait.rs`.
@@ -42,6 +44,7 @@ impl NodeHandle {
     pub async fn transaction_by_hash(
         &self,
         hash: HashValue,
+        client: ClientKey,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         let before = self.head();
         if let Some(found) = recently_committed(&before, &hash) {
@@ -67,7 +70,7 @@ impl NodeHandle {
             PendingStatus::Removed(reason) => Some(reason),
             PendingStatus::Unknown => None,
         };
-        self.status_outside_pool(hash, reason).await
+        self.status_outside_pool(hash, reason, client).await
     }
 
     /// Returns the status of a transaction that the mempool does not hold.
@@ -82,11 +85,13 @@ impl NodeHandle {
         &self,
         hash: HashValue,
         reason: Option<RemovalReason>,
+        client: ClientKey,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
-        let (ledger_info, found) = self.read_few(POINT_READ, FindByHash(hash)).await?;
+        let found = self.read_few(point_read(client), FindByHash(hash)).await?;
+        let (ledger_info, found) = found;
         let status = match (found, reason) {
             (TransactionStatus::Unknown, Some(reason)) => TransactionStatus::Removed(reason),
             (found, _) => found,

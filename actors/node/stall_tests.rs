@@ -220,7 +220,7 @@ async fn names_a_notifier_whose_task_does_not_run() {
         .remove(0)
         .transfer(handle.chain(), Wallet::new(1).address, 1);
     let hash = transfer.hash();
-    handle.submit(transfer).await.unwrap();
+    handle.submit(transfer, ClientKey::NODE).await.unwrap();
     let wait = {
         let handle = handle.clone();
         tokio::task::spawn_local(async move { handle.wait_for_commit(hash, ClientKey::NODE).await })

@@ -3,7 +3,7 @@
 //! Validation uses the accounts that are cached at the Head, and reads all others from the store,
 //! on the calling thread if possible. The capacity is checked only if the mempool was full before.
 
-use super::handle::{NodeHandle, NodeParts, POINT_READ, request};
+use super::handle::{NodeHandle, NodeParts, point_read, request};
 use crate::{
     Filtered, Head, Lane, NodeError, SubmitError,
     protocol::mempool::{CheckCapacity, PoolKey, Submit},
@@ -87,19 +87,23 @@ impl NodeHandle {
         checked.await
     }
 
-    /// Validates a transaction against the newest state and adds it to the mempool.
+    /// Validates a transaction of `client` against the newest state and adds it to the mempool.
     ///
     /// # Errors
     ///
     /// Returns [`SubmitError::Node`] if the ledger is not written at present, an actor has too many
     /// requests, the node is stopping, or the store cannot be read. Any other variant is a
     /// rejection by validation or by the mempool.
-    pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
+    pub async fn submit(
+        &self,
+        transaction: CheckedTransaction,
+        client: ClientKey,
+    ) -> Result<Accepted, SubmitError> {
         if let Some(cause) = self.storage_unavailable() {
             return Err(NodeError::from(cause).into());
         }
         let transaction = Arc::new(transaction);
-        let (head, inputs) = self.validation_inputs(&transaction).await?;
+        let (head, inputs) = self.validation_inputs(&transaction, client).await?;
         let NodeParts {
             chain,
             clock,
@@ -112,7 +116,7 @@ impl NodeHandle {
                 chain: chain.clone(),
                 transaction: Arc::clone(&transaction),
             };
-            self.read(POINT_READ, check).await?.1?;
+            self.read(point_read(client), check).await?.1?;
         }
         let outcome = request(&mailboxes.mempool, |reply| Submit {
             transaction,
@@ -129,7 +133,7 @@ impl NodeHandle {
         })
     }
 
-    /// Returns the account as validation sees it at the Head.
+    /// Returns the account as validation sees it at the Head, to `client`.
     ///
     /// # Errors
     ///
@@ -138,11 +142,13 @@ impl NodeHandle {
     pub async fn account_snapshot(
         &self,
         address: AccountAddress,
+        client: ClientKey,
     ) -> Result<AccountSnapshot, NodeError> {
         let (version, cached) = self.node().head.with_accounts(|head, accounts| {
             (CacheVersion::of(head, accounts), accounts.get(&address))
         });
-        self.account_snapshot_at(&version, address, cached).await
+        self.account_snapshot_at(&version, address, cached, client)
+            .await
     }
 
     /// Returns `cached`, or the account as the store has it at the version of the cache.
@@ -151,6 +157,7 @@ impl NodeHandle {
         version: &CacheVersion,
         address: AccountAddress,
         cached: Option<AccountSnapshot>,
+        client: ClientKey,
     ) -> Result<AccountSnapshot, NodeError> {
         if let Some(cached) = cached {
             return Ok(cached);
@@ -169,7 +176,7 @@ impl NodeHandle {
             .read_unchanged(query, head.ledger_info(), *complete_from);
         let answer = match read {
             Ok(answer) => answer,
-            Err(query) => self.read(POINT_READ, query).await,
+            Err(query) => self.read(point_read(client), query).await,
         };
         Ok(answer?.1)
     }
@@ -178,6 +185,7 @@ impl NodeHandle {
     async fn validation_inputs(
         &self,
         transaction: &Arc<CheckedTransaction>,
+        client: ClientKey,
     ) -> Result<(Head, ValidationInputs), NodeError> {
         let authenticator = &transaction.transaction().authenticator;
         let sender = transaction.raw().sender;
@@ -199,16 +207,16 @@ impl NodeHandle {
         });
         let (version, cached_sender, cached_secondary, cached_payer) = cached;
         let sender = self
-            .account_snapshot_at(&version, sender, cached_sender)
+            .account_snapshot_at(&version, sender, cached_sender, client)
             .await?;
         let mut secondary_signers = Vec::with_capacity(secondary.len());
         for (address, cached) in secondary.iter().zip(cached_secondary) {
-            let signer = self.account_snapshot_at(&version, *address, cached);
+            let signer = self.account_snapshot_at(&version, *address, cached, client);
             secondary_signers.push(signer.await?);
         }
         let fee_payer = match fee_payer {
             Some(address) => {
-                let payer = self.account_snapshot_at(&version, address, cached_payer);
+                let payer = self.account_snapshot_at(&version, address, cached_payer, client);
                 Some(payer.await?)
             }
             None => None,
@@ -220,7 +228,7 @@ impl NodeHandle {
                     chain: self.node().chain.clone(),
                     transaction: Arc::clone(transaction),
                 };
-                self.read(POINT_READ, query).await?.1
+                self.read(point_read(client), query).await?.1
             }
             ReplayProtector::SequenceNumber(_) => None,
         };

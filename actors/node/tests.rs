@@ -70,7 +70,7 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
     let mut wallets = funded();
     let to = wallets[1].address;
     let accepted = handle
-        .submit(wallets[0].transfer(&chain, to, 1))
+        .submit(wallets[0].transfer(&chain, to, 1), ClientKey::NODE)
         .await
         .unwrap();
     let reads_before = handle.mailbox("storage").unwrap().accepted;
@@ -185,7 +185,7 @@ async fn status_with_a_commit_after(
 async fn look_up_never_misses_a_transaction_committed_meanwhile() {
     for polls in 0..=2 {
         let status_request: StatusRequest =
-            |handle, hash| Box::pin(handle.transaction_by_hash(hash));
+            |handle, hash| Box::pin(handle.transaction_by_hash(hash, ClientKey::NODE));
         let lookup = status_with_a_commit_after(status_request, polls).await;
         assert!(
             matches!(
@@ -217,13 +217,17 @@ async fn store_and_head_return_the_same_transaction() {
     let hash = fixture.transaction.hash();
     let (ledger_info, found) = fixture
         .handle
-        .read(POINT_READ, FindByHash(hash))
+        .read(point_read(ClientKey::NODE), FindByHash(hash))
         .await
         .unwrap();
     let TransactionStatus::Committed(stored) = found else {
         panic!("{found:?}")
     };
-    let (_, found) = fixture.handle.transaction_by_hash(hash).await.unwrap();
+    let (_, found) = fixture
+        .handle
+        .transaction_by_hash(hash, ClientKey::NODE)
+        .await
+        .unwrap();
     let TransactionStatus::Committed(recent) = found else {
         panic!("{found:?}")
     };
@@ -268,7 +272,9 @@ async fn submission_validated_before_a_block_is_ready_after_it() {
             bytes_max: usize::MAX,
             usecs_max: u64::MAX,
         },
-        reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0).unwrap()),
+        reply_to: Recipient::new(move |batch: Batch| {
+            batch_sender.send(batch.transactions).unwrap()
+        }),
     });
     // The mailbox is first in, first out, so the mempool has handled the pull before it replies.
     request(mempool, |reply| GetPending { hash, reply })
@@ -288,7 +294,9 @@ fn pull_batch() -> (PullBatch, mpsc::Receiver<usize>) {
             bytes_max: usize::MAX,
             usecs_max: u64::MAX,
         },
-        reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0.len()).unwrap()),
+        reply_to: Recipient::new(move |batch: Batch| {
+            batch_sender.send(batch.transactions.len()).unwrap()
+        }),
     };
     (pull, batches)
 }
@@ -335,7 +343,10 @@ async fn starts_no_block_while_disk_space_is_low() {
     drain_mempool().await;
     assert!(batches.try_recv().is_err(), "a block was started");
     let refused = handle
-        .submit(wallet.transfer(handle.chain(), wallet.address, 1))
+        .submit(
+            wallet.transfer(handle.chain(), wallet.address, 1),
+            ClientKey::NODE,
+        )
         .await;
     assert!(
         matches!(
@@ -377,7 +388,7 @@ async fn full_account_does_not_mark_the_pool_as_full() {
     rich.sequence_number = 1;
     let second = rich.transfer(handle.chain(), rich.address, 1);
     let signed = second.transaction().clone();
-    let refused = handle.submit(second).await;
+    let refused = handle.submit(second, ClientKey::NODE).await;
     assert!(
         matches!(refused, Err(SubmitError::AccountFull { .. })),
         "{refused:?}"

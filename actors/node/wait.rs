@@ -64,7 +64,7 @@ impl NodeHandle {
         let meter = &node.mailboxes.meters.waits;
         let Some(permit) = FairPermit::try_acquire(&node.wait_limit, client) else {
             meter.refused.increment();
-            return self.transaction_by_hash(hash).await;
+            return self.transaction_by_hash(hash, client).await;
         };
         let deadline = Instant::now() + Duration::from_millis(node.config.wait.timeout_ms);
         let (reply, outcome) = oneshot::channel();
@@ -82,14 +82,16 @@ impl NodeHandle {
             }
             Ok(Ok(WaitOutcome::Removed(reason))) => {
                 meter.removed.increment();
-                self.status_outside_pool(hash, Some(reason)).await
+                self.status_outside_pool(hash, Some(reason), client).await
             }
-            Ok(Ok(WaitOutcome::NotPending(reason))) => self.status_outside_pool(hash, reason).await,
-            Ok(Err(_)) => self.status_after_cancellation(hash).await,
+            Ok(Ok(WaitOutcome::NotPending(reason))) => {
+                self.status_outside_pool(hash, reason, client).await
+            }
+            Ok(Err(_)) => self.status_after_cancellation(hash, client).await,
             Err(_) => {
                 meter.timed_out.increment();
                 // The ledger info of the response is that of the end of the wait, not of its start.
-                self.transaction_by_hash(hash).await
+                self.transaction_by_hash(hash, client).await
             }
         }
     }
@@ -99,11 +101,12 @@ impl NodeHandle {
     async fn status_after_cancellation(
         &self,
         hash: HashValue,
+        client: ClientKey,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         let failed = self.node().health.health().failed();
         let cause = failed.ok_or(NodeError::Stopping)?;
         // A transaction that was committed before the fault is returned.
-        match self.transaction_by_hash(hash).await? {
+        match self.transaction_by_hash(hash, client).await? {
             (_, TransactionStatus::Pending(_)) => Err(cause.into()),
             found => Ok(found),
         }

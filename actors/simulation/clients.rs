@@ -11,7 +11,7 @@ use super::{
     scheduler::Scheduler,
 };
 use crate::{
-    Accepted, NodeHandle, SubmitError, node::handle::POINT_READ, protocol::mempool::Submit,
+    Accepted, NodeHandle, SubmitError, node::handle::point_read, protocol::mempool::Submit,
 };
 use fastrand::Rng;
 use ledger_crypto::HashValue;
@@ -177,7 +177,7 @@ impl Clients {
         self.start(scheduler, description, None, async move {
             let start = oracle.begin_submission(draft, &transaction);
             let response = match handle.check_capacity(transaction.transaction()).await {
-                Ok(()) => handle.submit((*transaction).clone()).await,
+                Ok(()) => handle.submit((*transaction).clone(), ClientKey::NODE).await,
                 Err(error) => {
                     oracle.count("rejected before signature verification");
                     Err(error)
@@ -211,7 +211,7 @@ impl Clients {
         self.start(scheduler, description, None, async move {
             let start = oracle.begin_submission(draft, &transaction);
             let capacity = handle.check_capacity(transaction.transaction()).await;
-            let response = handle.submit((*transaction).clone()).await;
+            let response = handle.submit((*transaction).clone(), ClientKey::NODE).await;
             if let Err(SubmitError::Full { .. } | SubmitError::AccountFull { .. }) = &capacity {
                 oracle.count("submissions beyond capacity");
                 let verdict = match &response {
@@ -296,7 +296,7 @@ impl Clients {
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, format!("look up {hash}"), None, async move {
             let start = oracle.begin_request();
-            let response = handle.transaction_by_hash(hash).await;
+            let response = handle.transaction_by_hash(hash, ClientKey::NODE).await;
             oracle.check_lookup(start, hash, response);
         });
     }
@@ -355,7 +355,7 @@ impl Clients {
                 wallet,
                 version,
             };
-            let response = handle.read(POINT_READ, query).await;
+            let response = handle.read(point_read(ClientKey::NODE), query).await;
             oracle.check_read(start, wallet, version, response);
         });
     }

@@ -94,7 +94,7 @@ impl FailingDiskNode {
     async fn transfer(&mut self) -> Result<ledger_crypto::HashValue, SubmitError> {
         let to = Wallet::new(1).address;
         let transaction = self.payer.transfer(&self.chain, to, 1);
-        let accepted = self.handle().submit(transaction).await?;
+        let accepted = self.handle().submit(transaction, ClientKey::NODE).await?;
         Ok(accepted.transaction.hash())
     }
 
@@ -194,7 +194,10 @@ async fn failed_write_ends_only_writing() {
         let durable = *handle.head().ledger_info();
         let mut is_pending = false;
         if let Some(pending) = pending {
-            let (info, lookup) = handle.transaction_by_hash(pending).await.unwrap();
+            let (info, lookup) = handle
+                .transaction_by_hash(pending, ClientKey::NODE)
+                .await
+                .unwrap();
             assert_eq!(info, durable);
             is_pending = match lookup {
                 TransactionStatus::Pending(_) => {
@@ -295,7 +298,10 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     );
     // The wallet has counted the rejected transfer.
     fixture.payer.sequence_number -= 1;
-    let (_, status) = handle.transaction_by_hash(waiting).await.unwrap();
+    let (_, status) = handle
+        .transaction_by_hash(waiting, ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(
         matches!(status, TransactionStatus::Pending(_)),
         "{status:?}"
@@ -407,7 +413,10 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
     let handle = fixture.handle();
     // No block has changed the account, so it is read from a row of genesis.
     let mut sender = funded().remove(1);
-    let error = handle.account_snapshot(sender.address).await.unwrap_err();
+    let error = handle
+        .account_snapshot(sender.address, ClientKey::NODE)
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             error.storage_unavailable(),
@@ -421,7 +430,10 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
         "{unavailable:?}"
     );
     let transaction = sender.transfer(&fixture.chain, Wallet::new(1).address, 1);
-    let rejected = handle.submit(transaction).await.unwrap_err();
+    let rejected = handle
+        .submit(transaction, ClientKey::NODE)
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             rejected,
@@ -448,7 +460,11 @@ async fn failed_read_during_execution_is_a_disk_failure() {
     // recipient must be read from a row of genesis.
     let genesis_account = funded().remove(1).address;
     let transaction = fixture.payer.transfer(&fixture.chain, genesis_account, 1);
-    let accepted = fixture.handle().submit(transaction).await.unwrap();
+    let accepted = fixture
+        .handle()
+        .submit(transaction, ClientKey::NODE)
+        .await
+        .unwrap();
     let pending = accepted.transaction.hash();
     let outcome = fixture
         .handle()

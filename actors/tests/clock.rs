@@ -77,7 +77,10 @@ impl Fixture {
 /// Commits a transaction and returns the time of its block, in seconds since the Unix epoch.
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
-    handle.submit(transaction).await.expect("it is accepted");
+    handle
+        .submit(transaction, ClientKey::NODE)
+        .await
+        .expect("it is accepted");
     match handle
         .wait_for_commit(hash, ClientKey::NODE)
         .await
@@ -131,7 +134,10 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     // saves it.
     let missing = fixture.transfer(&node.handle(), START_SECS);
     let waiting = fixture.transfer(&node.handle(), START_SECS);
-    node.handle().submit(waiting.clone()).await.unwrap();
+    node.handle()
+        .submit(waiting.clone(), ClientKey::NODE)
+        .await
+        .unwrap();
     node.stop().await.unwrap();
 
     fixture.clock.step_secs(YEAR_SECS);
@@ -139,8 +145,9 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     let handle = node.handle();
     for _ in 0..3 {
         fixture.clock.pass_secs(1);
-        let message = clock_rejection_message(handle.submit(missing.clone()).await)
-            .expect("rejected because of the clock");
+        let message =
+            clock_rejection_message(handle.submit(missing.clone(), ClientKey::NODE).await)
+                .expect("rejected because of the clock");
         for part in [
             "the system clock reads",
             "365.0 days",
@@ -150,13 +157,19 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
         }
     }
     assert_eq!(handle.clock_status().state, ClockState::Untrusted);
-    let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
+    let (info, lookup) = handle
+        .transaction_by_hash(hash, ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
         "{lookup:?}"
     );
     let height = info.block_height;
-    let (_, lookup) = handle.transaction_by_hash(waiting.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .transaction_by_hash(waiting.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Pending(_)),
         "{lookup:?}"
@@ -189,8 +202,12 @@ async fn trusts_a_confirmed_clock_after_a_restart() {
     fixture.clock.step_secs(YEAR_SECS);
     let node = fixture.start().await;
     let rejected = fixture.transfer(&node.handle(), fixture.clock.secs());
-    let message = clock_rejection_message(node.handle().submit(rejected.clone()).await)
-        .expect("rejected because of the clock");
+    let message = clock_rejection_message(
+        node.handle()
+            .submit(rejected.clone(), ClientKey::NODE)
+            .await,
+    )
+    .expect("rejected because of the clock");
     node.stop().await.unwrap();
     // The message suggests a value.
     let (_, value) = message
@@ -235,7 +252,10 @@ async fn clock_jump_expires_no_pending_transaction() {
     let handle = node.handle();
     let missing = fixture.transfer(&handle, START_SECS);
     let waiting = fixture.transfer(&handle, START_SECS);
-    handle.submit(waiting.clone()).await.unwrap();
+    handle
+        .submit(waiting.clone(), ClientKey::NODE)
+        .await
+        .unwrap();
     fixture.clock.step_secs(YEAR_SECS);
     // A submission causes the pool to remove expired transactions.
     commit(&handle, missing).await;
@@ -305,7 +325,7 @@ async fn orders_heartbeats_and_blocks_while_the_clock_is_set_back() {
     let to = fixture.wallets[1].address;
     let expired = fixture.wallets[2].transfer_until(handle.chain(), to, 1, START_SECS);
     assert!(matches!(
-        handle.submit(expired).await,
+        handle.submit(expired, ClientKey::NODE).await,
         Err(SubmitError::Invalid(_))
     ));
     node.stop().await.unwrap();

@@ -98,7 +98,10 @@ async fn submit_many(
         let mut order = transfers;
         order.swap(0, 1);
         for transfer in order {
-            handle.submit(transfer).await.expect("it is accepted");
+            handle
+                .submit(transfer, ClientKey::NODE)
+                .await
+                .expect("it is accepted");
             gate.shut();
         }
         all.push(hashes);

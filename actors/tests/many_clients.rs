@@ -29,7 +29,10 @@ async fn notifies_every_client_of_every_commit() {
     for client in &clients {
         let funding = bank.transfer(&chain, client.address, 1_000_000_000);
         let hash = funding.hash();
-        handle.submit(funding).await.expect("it is accepted");
+        handle
+            .submit(funding, ClientKey::NODE)
+            .await
+            .expect("it is accepted");
         let (_, status) = handle
             .wait_for_commit(hash, ClientKey::NODE)
             .await
@@ -68,7 +71,10 @@ async fn transfer_and_wait(
         let to = AccountAddress::from_low_u64(1_000_000 + round as u64);
         let transaction = client.transfer(handle.chain(), to, 1);
         let hash = transaction.hash();
-        handle.submit(transaction).await.expect("it is accepted");
+        handle
+            .submit(transaction, ClientKey::NODE)
+            .await
+            .expect("it is accepted");
         let (info, lookup) = handle
             .wait_for_commit(hash, ClientKey::NODE)
             .await
@@ -83,7 +89,7 @@ async fn transfer_and_wait(
         );
         newest = info;
         let (info, lookup) = handle
-            .transaction_by_hash(hash)
+            .transaction_by_hash(hash, ClientKey::NODE)
             .await
             .expect("the node runs");
         assert!(

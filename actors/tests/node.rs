@@ -45,7 +45,10 @@ fn long_wait_config() -> NodeConfig {
 
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
-    handle.submit(transaction).await.expect("it is accepted");
+    handle
+        .submit(transaction, ClientKey::NODE)
+        .await
+        .expect("it is accepted");
     match handle
         .wait_for_commit(hash, ClientKey::NODE)
         .await
@@ -72,20 +75,25 @@ async fn finds_a_committed_transfer_after_a_restart() {
     let version = commit(&handle, transaction.clone()).await;
     assert_eq!(handle.head().ledger_info().block_height, 1);
     assert!(matches!(
-        handle.submit(transaction).await,
+        handle.submit(transaction, ClientKey::NODE).await,
         Err(SubmitError::Invalid(discard)) if discard.status == ValidationStatus::SequenceNumberTooOld
     ));
     node.stop().await.unwrap();
 
     let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
-    let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
+    let (info, lookup) = handle
+        .transaction_by_hash(hash, ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(found) if found.version == version));
     assert_eq!(info, *handle.head().ledger_info());
     commit(&handle, wallets[0].transfer(handle.chain(), to, 7)).await;
     node.stop().await.unwrap();
     assert!(matches!(
-        handle.transaction_by_hash(wallets[0].unknown_hash()).await,
+        handle
+            .transaction_by_hash(wallets[0].unknown_hash(), ClientKey::NODE)
+            .await,
         Err(NodeError::Stopping)
     ));
 }
@@ -121,7 +129,10 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     let mut wallet = funded().remove(0);
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
-    handle.submit(parked.clone()).await.unwrap();
+    handle
+        .submit(parked.clone(), ClientKey::NODE)
+        .await
+        .unwrap();
     let (_, lookup) = handle
         .wait_for_commit(parked.hash(), ClientKey::NODE)
         .await
@@ -187,7 +198,10 @@ async fn restores_the_pool_that_a_stop_saved() {
     wallets[1].sequence_number = 1;
     let expiring = wallets[1].transfer_until(&chain, to, 1, 1_800_000_010);
     for transaction in [&late, &expiring] {
-        handle.submit(transaction.clone()).await.unwrap();
+        handle
+            .submit(transaction.clone(), ClientKey::NODE)
+            .await
+            .unwrap();
     }
     node.stop().await.unwrap();
     assert!(directory.path().join("mempool.bcs").exists());
@@ -197,14 +211,20 @@ async fn restores_the_pool_that_a_stop_saved() {
     let handle = node.handle();
     node.discard_saved_pool();
     assert!(!directory.path().join("mempool.bcs").exists());
-    let (_, lookup) = handle.transaction_by_hash(expiring.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .transaction_by_hash(expiring.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(
         lookup,
         TransactionStatus::Removed(RemovalReason::Expired {
             at_secs: 1_800_000_010
         })
     ));
-    let (_, lookup) = handle.transaction_by_hash(late.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .transaction_by_hash(late.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(lookup, TransactionStatus::Pending(_)));
     commit(&handle, early).await;
     let (_, lookup) = handle
@@ -232,7 +252,10 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let parked = wallets[1].transfer(&chain, to, 1);
     let last = wallets[1].transfer(&chain, to, 1);
     for transaction in [&first, &parked, &last] {
-        node.handle().submit(transaction.clone()).await.unwrap();
+        node.handle()
+            .submit(transaction.clone(), ClientKey::NODE)
+            .await
+            .unwrap();
     }
     node.stop().await.unwrap();
 
@@ -258,7 +281,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let node = start(directory.path(), small).await;
     let (_, lookup) = node
         .handle()
-        .transaction_by_hash(last.hash())
+        .transaction_by_hash(last.hash(), ClientKey::NODE)
         .await
         .unwrap();
     assert!(
@@ -274,7 +297,10 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let node = start(directory.path(), long_wait_config()).await;
     wallets[2].sequence_number = 1;
     let accepted = wallets[2].transfer(&chain, to, 1);
-    node.handle().submit(accepted.clone()).await.unwrap();
+    node.handle()
+        .submit(accepted.clone(), ClientKey::NODE)
+        .await
+        .unwrap();
     node.stop().await.unwrap();
 
     let mut node = start(directory.path(), long_wait_config()).await;
@@ -283,7 +309,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     for transaction in [&parked, &last, &accepted] {
         let (_, lookup) = node
             .handle()
-            .transaction_by_hash(transaction.hash())
+            .transaction_by_hash(transaction.hash(), ClientKey::NODE)
             .await
             .unwrap();
         assert!(
@@ -294,7 +320,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     for transaction in [&executed, &first] {
         let (_, lookup) = node
             .handle()
-            .transaction_by_hash(transaction.hash())
+            .transaction_by_hash(transaction.hash(), ClientKey::NODE)
             .await
             .unwrap();
         assert!(
@@ -366,13 +392,16 @@ async fn wait_ends_when_its_transaction_is_replaced() {
     let mut wallet = funded().remove(0);
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
-    handle.submit(parked.clone()).await.unwrap();
+    handle
+        .submit(parked.clone(), ClientKey::NODE)
+        .await
+        .unwrap();
     let waiting = handle.wait_for_commit(parked.hash(), ClientKey::NODE);
     let replace = async {
         let newer = TransactionBuilder::from_raw(handle.chain(), parked.raw().clone())
             .gas_unit_price(parked.raw().gas_unit_price + 1)
             .sign_checked(handle.chain(), &wallet.account);
-        handle.submit(newer.clone()).await.unwrap();
+        handle.submit(newer.clone(), ClientKey::NODE).await.unwrap();
         newer.hash()
     };
     let (outcome, replacement) = futures::join!(waiting, replace);
@@ -395,13 +424,16 @@ async fn rejects_a_multisig_payload_for_an_ordinary_account() {
     let builder = TransactionBuilder::new(handle.chain(), wallets[0].address, payload);
     let transaction = wallets[0].sign(handle.chain(), builder);
     let hash = transaction.hash();
-    match handle.submit(transaction).await {
+    match handle.submit(transaction, ClientKey::NODE).await {
         Err(SubmitError::Invalid(discard)) => {
             assert_eq!(discard.status, ValidationStatus::AccountNotMultisig);
         }
         other => panic!("{other:?}"),
     }
-    let (_, lookup) = handle.transaction_by_hash(hash).await.unwrap();
+    let (_, lookup) = handle
+        .transaction_by_hash(hash, ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(lookup, TransactionStatus::Unknown), "{lookup:?}");
     node.stop().await.unwrap();
 }
@@ -479,7 +511,10 @@ async fn prunes_versions_below_the_window() {
         oldest().await + 20 <= newest + 1,
         "the versions in the window remain"
     );
-    let (_, lookup) = handle.transaction_by_hash(first.hash()).await.unwrap();
+    let (_, lookup) = handle
+        .transaction_by_hash(first.hash(), ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Pruned { version: 2 }),
         "{lookup:?}"

@@ -22,7 +22,10 @@ mod small_sorted_map;
 use super::{meter::PoolMeter, persistence::file, removal_log::RemovalLog};
 use crate::{
     MempoolConfig, RemovalReason,
-    protocol::mempool::{BatchLimits, Pending, PoolKey, Removed},
+    protocol::{
+        mempool::{BatchLimits, Pending, PoolKey, Removed},
+        sequencer::Batch,
+    },
 };
 use account::Account;
 pub use costs::BlockTimes;
@@ -133,22 +136,24 @@ impl Pool {
         std::mem::take(&mut self.removed)
     }
 
-    /// Returns the next transactions for a block, in order.
+    /// Returns the next transactions for a block.
     ///
     /// The transactions remain in the pool until the block is durable. A first transaction above
     /// `bytes_max` or `usecs_max` is returned alone.
-    pub fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
-        let mut batch = Vec::new();
+    pub fn take_batch(&mut self, limits: BatchLimits) -> Batch {
+        let mut transactions = Vec::new();
         let mut taken = Amount::default();
-        while batch.len() < limits.transactions_max {
+        while transactions.len() < limits.transactions_max {
             let Some((_, next)) = self.ready.first_key_value() else {
                 break;
             };
             let PoolKey { sender, protector } = PoolKey::of(next.raw());
-            let is_first = batch.is_empty();
+            let is_first = transactions.is_empty();
             let entry = self.change(sender, |account| {
-                taken.add(Amount::of(account.get(protector)?));
-                let fits = taken.bytes <= limits.bytes_max && taken.usecs <= limits.usecs_max;
+                let mut with_next = taken;
+                with_next.add(Amount::of(account.get(protector)?));
+                let fits =
+                    with_next.bytes <= limits.bytes_max && with_next.usecs <= limits.usecs_max;
                 (is_first || fits)
                     .then(|| account.take(protector))
                     .flatten()
@@ -156,11 +161,15 @@ impl Pool {
             let Some(entry) = entry else {
                 break;
             };
+            taken.add(Amount::of(&entry));
             self.fair_queue.take(sender, entry.price(), entry.tags());
             self.unindex_waiting(&entry);
-            batch.push(entry.transaction);
+            transactions.push(entry.transaction);
         }
-        batch
+        Batch {
+            transactions,
+            cost_usecs: taken.usecs,
+        }
     }
 
     /// Removes the waiting transactions that have expired at `now_secs`, in Unix seconds.

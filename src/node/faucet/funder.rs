@@ -110,7 +110,7 @@ impl Funder {
         let sequence_number = self.sequence_number().await?;
         let transaction = self.sign(sequence_number, self.payload(payments))?;
         let hash = transaction.hash();
-        let accepted = match self.node.submit(transaction).await {
+        let accepted = match self.node.submit(transaction, ClientKey::NODE).await {
             Ok(accepted) => accepted,
             Err(error) => return rejected_submission(error),
         };
@@ -156,7 +156,7 @@ impl Funder {
     async fn sequence_number(&self) -> Result<u64, FaucetError> {
         let account = self
             .node
-            .account_snapshot(self.signer.address())
+            .account_snapshot(self.signer.address(), ClientKey::NODE)
             .await
             .map_err(node_error)?;
         Ok(account.sequence_number)

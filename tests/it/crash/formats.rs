@@ -12,6 +12,7 @@ use crate::kit::{TestAccount, TestNode, function_call, submission_media_type};
 use ledger_actors::{Clock, Node, NodeConfig, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::build_chain;
+use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
 use ledger_types::AccountAddress;
 use reqwest::Method;
@@ -179,7 +180,11 @@ async fn check_restores_mempool(data: &Path, recorded: RecordedResponses) {
     let node = Node::start_with_clock(chain, store, Some(data), NodeConfig::default(), clock);
     let node = node.await.unwrap();
     let hash: HashValue = recorded.pending.parse().unwrap();
-    let (_, found) = node.handle().transaction_by_hash(hash).await.unwrap();
+    let (_, found) = node
+        .handle()
+        .transaction_by_hash(hash, ClientKey::NODE)
+        .await
+        .unwrap();
     assert!(matches!(found, TransactionStatus::Pending(_)), "{found:?}");
     node.stop().await.unwrap();
 }

@@ -115,7 +115,7 @@ pub(crate) async fn by_hash(
     if let Some(response) = cx.cached(cache_key) {
         return Ok(response);
     }
-    let (ledger_info, lookup) = cx.node().transaction_by_hash(hash).await?;
+    let (ledger_info, lookup) = cx.node().transaction_by_hash(hash, cx.client()).await?;
     let committed_version = match &lookup {
         TransactionStatus::Committed(committed) => Some(committed.version),
         _ => None,
@@ -152,7 +152,7 @@ pub(crate) async fn wait_by_hash(
     Path(hash): Path<TransactionHash>,
 ) -> Result<LedgerResponse, ApiError> {
     let (ledger_info, lookup) = if cx.is_head {
-        cx.node().transaction_by_hash(hash).await?
+        cx.node().transaction_by_hash(hash, cx.client()).await?
     } else {
         wait(&cx, hash).await?
     };
@@ -178,7 +178,7 @@ async fn wait(
         return Ok(found);
     }
     sleep_until(not_before).await;
-    node.transaction_by_hash(hash).await
+    node.transaction_by_hash(hash, cx.client()).await
 }
 
 /// Returns the minimum time until a response with a pending transaction, in milliseconds, while

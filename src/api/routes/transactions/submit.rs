@@ -269,7 +269,7 @@ pub(crate) async fn submit_checked(
     checked: Result<CheckedTransaction, SubmitError>,
 ) -> Result<Accepted, SubmitError> {
     let outcome = match checked {
-        Ok(checked) => cx.node().submit(checked).await,
+        Ok(checked) => cx.node().submit(checked, cx.client()).await,
         Err(error) => Err(error),
     };
     cx.remember_outcome(&outcome);

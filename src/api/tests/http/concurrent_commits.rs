@@ -280,7 +280,7 @@ fn commit_on_another_thread(
             .check_signatures(transaction, Lane::Trusted, ClientKey::NODE)
             .await
             .unwrap();
-        handle.submit(checked).await.unwrap();
+        handle.submit(checked, ClientKey::NODE).await.unwrap();
         while !matches!(
             handle
                 .wait_for_commit(awaited, ClientKey::NODE)

@@ -153,7 +153,10 @@ impl Check {
         handle.read(work, check).await.unwrap();
         self.looked_up += self.acknowledged.committed.len() as u64;
         for hash in &self.acknowledged.saved {
-            let (_, found) = handle.transaction_by_hash(*hash).await.unwrap();
+            let (_, found) = handle
+                .transaction_by_hash(*hash, ClientKey::NODE)
+                .await
+                .unwrap();
             assert!(
                 matches!(found, TransactionStatus::Pending(_)),
                 "{hash} was saved and is {found:?}"
@@ -220,7 +223,7 @@ fn check_ledger(snapshot: &Snapshot, acknowledged: &Acknowledged) {
 async fn commit_transfer(handle: &NodeHandle) {
     let account = TestAccount::development().remove(0);
     let next = handle
-        .account_snapshot(account.address)
+        .account_snapshot(account.address, ClientKey::NODE)
         .await
         .unwrap()
         .sequence_number;
@@ -230,7 +233,7 @@ async fn commit_transfer(handle: &NodeHandle) {
         .check_signatures(transaction, Lane::Trusted, ClientKey::NODE)
         .await
         .unwrap();
-    handle.submit(checked).await.unwrap();
+    handle.submit(checked, ClientKey::NODE).await.unwrap();
     let (_, found) = handle.wait_for_commit(hash, ClientKey::NODE).await.unwrap();
     assert!(
         matches!(found, TransactionStatus::Committed(_)),
