@@ -273,7 +273,7 @@ async fn submission_validated_before_a_block_is_ready_after_it() {
             usecs_max: u64::MAX,
         },
         reply_to: Recipient::new(move |batch: Batch| {
-            batch_sender.send(batch.transactions).unwrap()
+            batch_sender.send(batch.transactions).unwrap();
         }),
     });
     // The mailbox is first in, first out, so the mempool has handled the pull before it replies.
@@ -295,7 +295,7 @@ fn pull_batch() -> (PullBatch, mpsc::Receiver<usize>) {
             usecs_max: u64::MAX,
         },
         reply_to: Recipient::new(move |batch: Batch| {
-            batch_sender.send(batch.transactions.len()).unwrap()
+            batch_sender.send(batch.transactions.len()).unwrap();
         }),
     };
     (pull, batches)

@@ -54,6 +54,11 @@ impl WorkMeter {
         &self.watches
     }
 
+    /// Returns the number of threads.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Returns the number of jobs that have ended.
     pub(super) fn jobs_ended(&self) -> u64 {
         self.counters.took.snapshot().count()

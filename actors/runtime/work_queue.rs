@@ -3,12 +3,14 @@
 //! The jobs wait in a [`FairQueue`]. A channel carries one [`Turn`] for each of them, so that the
 //! threads are [`WorkerThread`]s, which wait for the channel and end with it. A thread that
 //! receives a turn takes the job that is next at that moment.
+//!
+//! Of several threads, one takes no long job. So a client waits for no long job of another one.
 
 use super::{clock::thread_processor_usecs, work_meter::WorkMeter, worker::WorkerThread};
 use crate::error::{NodeError, Overload};
 use crossbeam_channel::{Receiver, Sender};
 use ledger_limits::{
-    Cancel, Charge, CostModel, Estimate, FairQueue, QueueFull, ReachedLimit, Work,
+    Cancel, Charge, CostModel, Estimate, FairQueue, Limit, Permit, QueueFull, ReachedLimit, Work,
 };
 use serde::Serialize;
 use std::{ops::ControlFlow, sync::Arc};
@@ -16,6 +18,10 @@ use tokio::sync::oneshot;
 
 /// Microseconds in a millisecond.
 const USECS_PER_MS: u64 = 1_000;
+
+/// Estimated duration from which on a job is long, in microseconds. The longest part of a page takes
+/// a tenth of it, JSON of 8 MB twice as long.
+const LONG_JOB_USECS: u64 = 25_000;
 
 /// Permission for a thread to take one job. A job that was canceled while it waited leaves a turn
 /// without a job.
@@ -44,6 +50,7 @@ pub(crate) struct WorkQueue<C> {
     jobs: FairQueue<Job<C>>,
     costs: Arc<CostModel>,
     meter: Arc<WorkMeter>,
+    long_jobs: Arc<Limit>,
 }
 
 impl<C> Clone for WorkQueue<C> {
@@ -53,6 +60,7 @@ impl<C> Clone for WorkQueue<C> {
             jobs: self.jobs.clone(),
             costs: Arc::clone(&self.costs),
             meter: Arc::clone(&self.meter),
+            long_jobs: Arc::clone(&self.long_jobs),
         }
     }
 }
@@ -120,11 +128,13 @@ impl<C: Send + 'static> WorkQueue<C> {
     ) -> (Self, Sender<Turn>, Receiver<Turn>) {
         let budget_usecs = limits.budget_ms.saturating_mul(USECS_PER_MS);
         let (turns, receiver) = crossbeam_channel::bounded(limits.jobs_max);
+        let long_jobs = Arc::new(Limit::new(meter.threads().saturating_sub(1).max(1)));
         let queue = Self {
             limits,
             jobs: FairQueue::new(budget_usecs, limits.jobs_max),
             costs,
             meter,
+            long_jobs,
         };
         (queue, turns, receiver)
     }
@@ -192,9 +202,11 @@ impl<C: Send + 'static> WorkQueue<C> {
     ) -> WorkerThread<Turn> {
         let queue = self.clone();
         let step = move |Turn, turns: &Receiver<Turn>| {
-            while let Some((charge, job)) = queue.jobs.pop() {
+            while let Some((charge, job, permit)) = queue.next_job() {
                 queue.run(charge, job, &context);
-                // Continued jobs may exceed the turns that the channel has capacity for.
+                drop(permit);
+                // Continued jobs may exceed the turns that the channel has capacity for, and the
+                // turn of a long job may have gone to a thread that could not take it.
                 if !turns.is_empty() || queue.jobs.is_empty() {
                     break;
                 }
@@ -202,6 +214,20 @@ impl<C: Send + 'static> WorkQueue<C> {
             ControlFlow::Continue(())
         };
         WorkerThread::new(thread, turns, step).with_nice(nice)
+    }
+
+    /// Takes the next job, and for a long one a permit to hold while it runs. Skips long jobs while
+    /// there is no permit.
+    fn next_job(&self) -> Option<(Charge, Job<C>, Option<Permit<Arc<Limit>>>)> {
+        let mut permit = None;
+        let (charge, job) = self.jobs.pop_where(|_, _, job| {
+            if job.estimate.usecs < LONG_JOB_USECS {
+                return true;
+            }
+            permit = Permit::try_acquire(Arc::clone(&self.long_jobs));
+            permit.is_some()
+        })?;
+        Some((charge, job, permit))
     }
 
     fn run(&self, charge: Charge, job: Job<C>, context: &C) {
@@ -272,7 +298,7 @@ impl<C> Budget for WorkQueue<C> {
 mod tests {
     use super::*;
     use crate::runtime::fatal::FatalErrorReporter;
-    use ledger_limits::{Demand, WorkKind};
+    use ledger_limits::{ClientKey, ClientKeys, Demand, WorkKind};
 
     const THREAD: &str = "test";
 
@@ -317,6 +343,63 @@ mod tests {
         let numbers = results.map(|mut result| result.try_recv().unwrap().unwrap());
         assert_eq!(numbers, [1, 2, 3]);
         assert_eq!(queue.status().waiting, 0);
+    }
+
+    /// Returns two clients of different classes.
+    fn clients() -> [ClientKey; 2] {
+        let keys = ClientKeys::default();
+        let mut classes = (1..).map(|number| keys.key_of([127, 0, 0, number].into()));
+        let one = classes.next().unwrap();
+        [one, classes.find(|class| *class != one).unwrap()]
+    }
+
+    #[test]
+    fn long_jobs_leave_one_thread_to_short_jobs_of_other_clients() {
+        let meter = Arc::new(WorkMeter::new(THREAD, 2));
+        let limits = QueueLimits {
+            budget_ms: u64::MAX,
+            jobs_max: 4,
+            ..LIMITS
+        };
+        let (queue, turns, receiver) =
+            WorkQueue::<()>::new(limits, Arc::default(), Arc::clone(&meter));
+        let (begun_sender, begun) = crossbeam_channel::unbounded();
+        let (running, end) = crossbeam_channel::bounded::<()>(0);
+        let push = |number, client, is_long| {
+            let (reply, result) = oneshot::channel();
+            let demand = Demand::rows(if is_long { 1_000_000 } else { 1 });
+            let work = Work {
+                client,
+                ..Work::of_node(WorkKind::Page, demand)
+            };
+            let estimate = queue.estimate(work);
+            assert_eq!(estimate.usecs >= LONG_JOB_USECS, is_long);
+            let (begun, end) = (begun_sender.clone(), end.clone());
+            queue.push(&turns, (work, estimate), reply, move |(): &()| {
+                begun.send(number).unwrap();
+                assert!(end.recv().is_err(), "the end is a disconnection");
+                Ok(())
+            });
+            result
+        };
+        let [one, other] = clients();
+        let mut results = vec![push(1, one, true), push(2, one, true)];
+        let threads = [(), ()].map(|()| {
+            let thread = queue.worker(THREAD, 0, receiver.clone(), ());
+            thread.spawn(&FatalErrorReporter::new(), &meter).unwrap()
+        });
+        assert_eq!(begun.recv(), Ok(1));
+        results.push(push(3, other, false));
+        assert_eq!(begun.recv(), Ok(3));
+        drop(running);
+        assert_eq!(begun.recv(), Ok(2));
+        drop(turns);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        for mut result in results {
+            result.try_recv().unwrap().unwrap();
+        }
     }
 
     #[test]

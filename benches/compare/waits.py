@@ -21,6 +21,7 @@ def settings(transfers):
         f"mempool.capacity_per_account={transfers + 1}",
         f"sequencer.block_transactions_max={transfers + 1}",
         "sequencer.block_bytes_max=33554432",
+        "sequencer.block_time_max_ms=600000",
     )
 
 

@@ -114,7 +114,10 @@ async fn returns_pages_of_large_transactions_whole_and_as_single_reads_do() {
 
 #[actix_web::test]
 async fn returns_the_large_transactions_of_a_block_as_single_reads_do() {
-    let api = TestApi::start(Settings::default()).await;
+    let mut settings = Settings::default();
+    // One block takes all transactions, however long they are estimated to take.
+    settings.node.sequencer.block_time_max_ms = 600_000;
+    let api = TestApi::start(settings).await;
     commit_large(&api).await;
     let newest = ok_json(&api.client.get("/v1").await);
     let height: u64 = newest["block_height"].as_str().unwrap().parse().unwrap();
