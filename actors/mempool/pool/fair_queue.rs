@@ -15,7 +15,8 @@
 //!
 //! An account whose last transaction was taken has no share any more. Its end tag is then retained
 //! as a debt if it is far ahead of the tag that the price has reached. Otherwise an account that
-//! sends one expensive transaction at a time would pay for none of them.
+//! sends one expensive transaction at a time would pay for none of them. The debt remains if a
+//! block returns an earlier transaction of the account.
 //!
 //! A debt holds at one price, as all tags do. An account that raises its price by one unit precedes
 //! all others of the old price, with or without a debt, because the price is the first criterion of
@@ -73,10 +74,10 @@ impl FairQueue {
         price: u64,
         share: Option<&PriceShare>,
     ) -> u64 {
-        let last_end_tag = match share {
-            Some(share) => share.last_end_tag,
-            None => self.debts.get(&(account, price)).copied().unwrap_or(0),
-        };
+        // A block may return a transaction after a later block took the account's last one. The
+        // share then begins at the end tag of the returned transaction, which is below the debt.
+        let debt = self.debts.get(&(account, price)).copied().unwrap_or(0);
+        let last_end_tag = share.map_or(debt, |share| share.last_end_tag.max(debt));
         self.reached_tag(price).max(last_end_tag)
     }
 

@@ -179,7 +179,7 @@ impl Model {
             .copied()
             .unwrap_or(self.newest_start_tag);
         let share = (key.sender, price);
-        let own_end_tag = self.last_end_tags.get(&share).or(self.debts.get(&share));
+        let own_end_tag = self.last_end_tags.get(&share).max(self.debts.get(&share));
         let item = Item {
             transaction: Arc::clone(transaction),
             inserted_at_secs,

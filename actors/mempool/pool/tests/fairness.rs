@@ -269,6 +269,30 @@ fn charges_an_account_that_sends_one_large_transaction_at_a_time() {
     );
 }
 
+/// A block can return a transaction to the pool after a later block took the account's last one.
+#[test]
+fn an_account_with_a_returned_transaction_retains_its_debt() {
+    let mut pool = pool(|_| ());
+    for nonce in 0..5_000 {
+        submit(&mut pool, orderless(2, nonce)).unwrap();
+    }
+    let [first, second] = [0, 1].map(|nonce| submit(&mut pool, large(1, nonce, 60_000)).unwrap());
+    let largest = cost(&pool, &second);
+    while !batch(&mut pool, 1).contains(&second) {}
+    pool.commit(&leaving_out(block(1, &[], &[]), &[Arc::clone(&first)]));
+    submit(&mut pool, large(1, 2, 60_000)).unwrap();
+    assert_eq!(batch(&mut pool, 1), [first]);
+    let next = pool.take_batch(BatchLimits {
+        usecs_max: largest / 2,
+        ..NO_LIMITS
+    });
+    assert_eq!(
+        cost_by_sender(&pool, &next.transactions).get(&1),
+        None,
+        "the other account has not had the time of the second transaction yet"
+    );
+}
+
 /// Accounts of a random run, each with transactions of its own size.
 struct Accounts {
     random: Rng,
