@@ -29,6 +29,8 @@ use crate::{
     state::head::HeadReader,
 };
 pub use pool::{BlockTimes, Pool};
+#[cfg(test)]
+pub(crate) use pool::{DEBT_MIN_USECS, Turn, TurnLog};
 
 use gas_price::GasHistory;
 use ledger_types::{

@@ -22,6 +22,8 @@
 //! | `SIMULATION_SEED` | runs only this seed, which a failed run prints |
 //! | `SIMULATION_SEEDS` | runs this number of seeds |
 //! | `SIMULATION_MINUTES` | runs random seeds for this time, for example overnight |
+//! | `SHARES_SEED` | runs only this seed of [`shares`] |
+//! | `SHARES_SEEDS` | runs this number of seeds of [`shares`] instead of [`shares::SEEDS`] |
 
 mod audit;
 mod clients;
@@ -40,5 +42,6 @@ mod reads;
 mod responses;
 mod runner;
 mod scheduler;
+mod shares;
 mod shutdown;
 mod world;

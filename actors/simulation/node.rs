@@ -7,7 +7,10 @@ use super::{
 };
 use crate::{
     Clock, NodeConfig, NodeHandle, Pending, Pool,
-    mempool::persistence::{file, restore::refill},
+    mempool::{
+        TurnLog,
+        persistence::{file, restore::refill},
+    },
     node::{
         builder::NodeBuilder,
         handle::{Mailboxes, NodeParts, RequestQueues},
@@ -34,6 +37,8 @@ pub(super) struct NodeUnderTest {
     pub(super) head: HeadReader,
     pub(super) clock: LedgerClock,
     pub(super) disk: Disk,
+    /// The turns of the accounts in the pool.
+    pub(super) turns: TurnLog,
     /// Receivers of the signature queues, which stay open and unused: the simulation submits
     /// transactions that are already checked.
     _signatures: SignatureQueues,
@@ -89,13 +94,14 @@ impl StartUp<'_> {
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
         let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
-        let pool = match saved {
+        let mut pool = match saved {
             Some(bytes) => {
                 let pending = file::decode(bytes, chain).expect("the file is whole");
                 refill(&config.mempool, pending, chain, &reader, clock.now_secs())?
             }
             None => Pool::new(config.mempool.clone()),
         };
+        let turns = pool.log_turns();
         let failure = FatalErrorReporter::new();
         let builder = NodeBuilder {
             chain,
@@ -172,6 +178,7 @@ impl StartUp<'_> {
             head,
             clock,
             disk,
+            turns,
             _signatures: signatures,
         })
     }

@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 ///
 /// It is the time of some forty transfers, so that transfers leave no debts. An account gains at most
 /// this time with each transaction that it sends after the previous one was taken.
-pub(super) const DEBT_MIN_USECS: u64 = 1_000;
+pub(crate) const DEBT_MIN_USECS: u64 = 1_000;
 
 /// Maximum number of debts in a generation.
 ///

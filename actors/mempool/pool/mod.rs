@@ -18,6 +18,8 @@ mod entry;
 mod fair_queue;
 mod sequence_queue;
 mod small_sorted_map;
+#[cfg(test)]
+mod turn_log;
 
 use super::{meter::PoolMeter, persistence::file, removal_log::RemovalLog};
 use crate::{
@@ -38,6 +40,11 @@ use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+};
+#[cfg(test)]
+pub(crate) use {
+    fair_queue::DEBT_MIN_USECS,
+    turn_log::{Turn, TurnLog},
 };
 
 /// Pending transactions. The mempool actor owns the pool of a node.
@@ -66,6 +73,8 @@ pub struct Pool {
     removal_log: RemovalLog,
     /// Transactions that were removed unexecuted since the last [`Self::drain_removed`].
     removed: Vec<Removed>,
+    #[cfg(test)]
+    turn_log: Option<TurnLog>,
 }
 
 impl Pool {
@@ -86,6 +95,21 @@ impl Pool {
             parked: Amount::default(),
             removal_log: RemovalLog::default(),
             removed: Vec::new(),
+            #[cfg(test)]
+            turn_log: None,
+        }
+    }
+
+    /// Returns a log that receives the turns of all accounts from now on.
+    #[cfg(test)]
+    pub(crate) fn log_turns(&mut self) -> TurnLog {
+        Arc::clone(self.turn_log.get_or_insert_default())
+    }
+
+    #[cfg(test)]
+    fn log_turn(&self, turn: Turn) {
+        if let Some(log) = &self.turn_log {
+            log.lock().expect("no test panics with it").push(turn);
         }
     }
 
@@ -164,6 +188,11 @@ impl Pool {
             taken.add(Amount::of(&entry));
             self.fair_queue.take(sender, entry.price(), entry.tags());
             self.unindex_waiting(&entry);
+            #[cfg(test)]
+            self.log_turn(Turn::Taken {
+                sender,
+                cost_usecs: entry.cost_usecs,
+            });
             transactions.push(entry.transaction);
         }
         Batch {
@@ -210,6 +239,8 @@ impl Pool {
         PoolKey { sender, protector }: PoolKey,
         entry: Entry,
     ) -> Option<Entry> {
+        #[cfg(test)]
+        self.log_turn(Turn::Admitted { sender });
         let hash = entry.transaction.hash();
         self.total.add(Amount::of(&entry));
         self.by_hash.insert(hash, Arc::clone(&entry.transaction));

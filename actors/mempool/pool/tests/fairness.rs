@@ -262,7 +262,7 @@ fn charges_an_account_that_sends_one_large_transaction_at_a_time() {
         }
         pool.commit(&block(height, &batch, &[]));
     }
-    assert!(largest > 2 * fair_queue::DEBT_MIN_USECS, "{largest}");
+    assert!(largest > 2 * DEBT_MIN_USECS, "{largest}");
     assert!(
         costs[&1] <= costs[&2] + 2 * largest,
         "{costs:?}, largest {largest}"
