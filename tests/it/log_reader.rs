@@ -122,14 +122,16 @@ async fn ends_after_a_fatal_error_while_the_log_is_not_read() {
     let (mut node, reader) = unread_node();
     fill_log(&node).await;
     // The stop waits for this request, whose body is incomplete, so that the second signal arrives
-    // before its end.
+    // before its end. The interim response shows that the node has received the request.
     let mut unfinished = RawConnection::connect(node.authority()).await;
     unfinished
         .send(
             b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
-              content-length: 9\r\n\r\n{",
+              expect: 100-continue\r\ncontent-length: 9\r\n\r\n",
         )
         .await;
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+    assert_eq!(unfinished.bytes(interim.len()).await, interim);
     node.signal("TERM");
     node.signal("INT");
     assert_eq!(node.ended_within_patience().await.code(), Some(1));
