@@ -69,6 +69,8 @@ impl<C> Clone for WorkQueue<C> {
 pub(crate) struct Job<C> {
     estimate: Estimate,
     task: Box<dyn Task<C>>,
+    /// Held by a long job that runs.
+    _permit: Option<Permit<Arc<Limit>>>,
 }
 
 impl<C> std::fmt::Debug for Job<C> {
@@ -154,7 +156,11 @@ impl<C: Send + 'static> WorkQueue<C> {
         run: impl FnOnce(&C) -> Result<T, NodeError> + Send + 'static,
     ) {
         let task = Box::new(ReplyingTask { work: run, reply });
-        let job = Job { estimate, task };
+        let job = Job {
+            estimate,
+            task,
+            _permit: None,
+        };
         let pushed = if work.is_continued {
             self.jobs.push_continued(work.client, estimate.usecs, job);
             Ok(())
@@ -202,9 +208,8 @@ impl<C: Send + 'static> WorkQueue<C> {
     ) -> WorkerThread<Turn> {
         let queue = self.clone();
         let step = move |Turn, turns: &Receiver<Turn>| {
-            while let Some((charge, job, permit)) = queue.next_job() {
+            while let Some((charge, job)) = queue.next_job() {
                 queue.run(charge, job, &context);
-                drop(permit);
                 // Continued jobs may exceed the turns that the channel has capacity for, and the
                 // turn of a long job may have gone to a thread that could not take it.
                 if !turns.is_empty() || queue.jobs.is_empty() {
@@ -216,9 +221,8 @@ impl<C: Send + 'static> WorkQueue<C> {
         WorkerThread::new(thread, turns, step).with_nice(nice)
     }
 
-    /// Takes the next job, and for a long one a permit to hold while it runs. Skips long jobs while
-    /// there is no permit.
-    fn next_job(&self) -> Option<(Charge, Job<C>, Option<Permit<Arc<Limit>>>)> {
+    /// Takes the next job, and for a long one a permit. Skips long jobs while there is no permit.
+    fn next_job(&self) -> Option<(Charge, Job<C>)> {
         let mut permit = None;
         let (charge, job) = self.jobs.pop_where(|_, _, job| {
             if job.estimate.usecs < LONG_JOB_USECS {
@@ -227,9 +231,14 @@ impl<C: Send + 'static> WorkQueue<C> {
             permit = Permit::try_acquire(Arc::clone(&self.long_jobs));
             permit.is_some()
         })?;
-        Some((charge, job, permit))
+        let job = Job {
+            _permit: permit,
+            ..job
+        };
+        Some((charge, job))
     }
 
+    /// Runs a job, whose permit is released when this returns.
     fn run(&self, charge: Charge, job: Job<C>, context: &C) {
         if job.is_canceled() {
             // The client gets back the turn that the job would have taken.

@@ -196,6 +196,17 @@ impl BodyWriter {
         self.lease.reserve(size_bytes).await
     }
 
+    /// Checks that the client has memory for a small value, before values are computed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::AnswersFull`] if it has none.
+    pub fn check_memory(&mut self) -> Result<(), ErrorKind> {
+        self.lease_values(SMALL_LEASE_BYTES_MAX)?;
+        self.release_values();
+        Ok(())
+    }
+
     /// Leases memory for values that are held until [`Self::release_values`].
     ///
     /// # Errors

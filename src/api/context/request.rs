@@ -11,7 +11,7 @@ use crate::{
 };
 use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, Overload, SubmitError};
-use ledger_limits::{ClientKey, Demand, Limit, MemoryLease, Work, WorkKind};
+use ledger_limits::{ClientKey, Demand, Limit, MemoryLease, SMALL_LEASE_BYTES_MAX, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, LedgerInfo};
 use ledger_vm::{Chain, Interrupt};
@@ -69,7 +69,7 @@ impl RequestContext {
         Self {
             format: response_format(request.headers()),
             is_head,
-            body_lease: Arc::new(state.bodies.lease(ClientKey::NODE)),
+            body_lease: Arc::new(state.bodies.lease(client)),
             state,
             client,
             request,
@@ -318,20 +318,41 @@ impl RequestContext {
         PageBody::new(self.body_writer(), self.format, order)
     }
 
-    /// Waits for `further_bytes` of memory for the rest of a page, after its first part is made. The
-    /// pages of a client would otherwise reject each other half-way.
+    /// Waits for the memory in which values of `size_bytes` are rendered. Small ones do not wait.
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::Overloaded`] if too many pages wait, or if the page has waited for
-    /// [`MEMORY_WAIT_MAX`].
-    pub async fn reserve_rest(
+    /// Returns the errors of [`Self::reserve`].
+    pub async fn reserve_rendering(
         &self,
         ledger_info: LedgerInfo,
-        page: &mut PageBody,
+        body: &mut BodyWriter,
+        size_bytes: usize,
+    ) -> Result<(), ApiError> {
+        let rendered_bytes = match self.format {
+            Format::Json => size_bytes.saturating_mul(JSON_FACTOR),
+            Format::Bcs => size_bytes,
+        };
+        if rendered_bytes <= SMALL_LEASE_BYTES_MAX {
+            return Ok(());
+        }
+        self.reserve(ledger_info, body, rendered_bytes).await
+    }
+
+    /// Waits for `further_bytes` of memory for the rest of a body, whose first part or values hold
+    /// memory already. The responses of a client would otherwise reject each other half-way.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::Overloaded`] if too many responses wait, or if this one has waited for
+    /// [`MEMORY_WAIT_MAX`].
+    pub async fn reserve(
+        &self,
+        ledger_info: LedgerInfo,
+        body: &mut BodyWriter,
         further_bytes: usize,
     ) -> Result<(), ApiError> {
-        let reserved = timeout(MEMORY_WAIT_MAX, page.writer.reserve(further_bytes)).await;
+        let reserved = timeout(MEMORY_WAIT_MAX, body.reserve(further_bytes)).await;
         let retry_after_secs = match reserved {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(full)) => full.retry_after_secs,

@@ -200,7 +200,7 @@ async fn respond(
         };
         if is_first {
             let further_bytes = list.body.further_bytes(rest.limit);
-            cx.reserve_rest(ledger_info, &mut list.body, further_bytes)
+            cx.reserve(ledger_info, &mut list.body.writer, further_bytes)
                 .await?;
         }
         is_first = false;

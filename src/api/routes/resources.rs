@@ -94,7 +94,7 @@ async fn respond(
         };
         if is_first {
             let further_bytes = page.further_bytes();
-            cx.reserve_rest(ledger_info, &mut page.body, further_bytes)
+            cx.reserve(ledger_info, &mut page.body.writer, further_bytes)
                 .await?;
         }
         is_first = false;

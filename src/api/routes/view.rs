@@ -38,8 +38,9 @@ pub(super) async fn view(
     let chain = cx.chain().clone();
     let demand = Demand::bytes(function.args.iter().map(Bytes::len).sum());
     let mut body = cx.body_writer();
-    let (ledger_info, (viewed, size_bytes, body)) = cx
+    let (ledger_info, (viewed, size_bytes, mut body)) = cx
         .call(WorkKind::View, demand, move |snapshot, interrupt| {
+            body.check_memory()?;
             let viewed = snapshot.read_state(version.resolve(snapshot)?, |state| {
                 Ok(ledger_execution::view(
                     &chain,
@@ -53,6 +54,8 @@ pub(super) async fn view(
             body.lease_values(size_bytes)?;
             Ok((viewed, size_bytes, body))
         })
+        .await?;
+    cx.reserve_rendering(ledger_info, &mut body, size_bytes)
         .await?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     cx.render(size_bytes, move || {

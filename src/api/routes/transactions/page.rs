@@ -137,7 +137,7 @@ impl TransactionPage {
             }
             if is_first {
                 let further_bytes = page.body.further_bytes(page.versions.len());
-                cx.reserve_rest(ledger_info, &mut page.body, further_bytes)
+                cx.reserve(ledger_info, &mut page.body.writer, further_bytes)
                     .await?;
             }
             is_first = false;

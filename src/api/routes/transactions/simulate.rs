@@ -88,13 +88,16 @@ pub(crate) async fn simulate(
     let (chain, now_usecs) = (cx.chain().clone(), cx.node().now_usecs());
     let demand = Demand::bytes(signed.size_bytes());
     let mut body = cx.body_writer();
-    let (ledger_info, (simulated, size_bytes, body)) = cx
+    let (ledger_info, (simulated, size_bytes, mut body)) = cx
         .call(WorkKind::Simulation, demand, move |snapshot, interrupt| {
+            body.check_memory()?;
             let simulated = run(&chain, snapshot, &estimates, (now_usecs, interrupt), signed)?;
             let size_bytes = size_bytes(&simulated.executed);
             body.lease_values(values_bytes(size_bytes))?;
             Ok((simulated, size_bytes, body))
         })
+        .await?;
+    cx.reserve_rendering(ledger_info, &mut body, size_bytes)
         .await?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     cx.render(size_bytes, move || {

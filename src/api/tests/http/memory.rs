@@ -1,6 +1,6 @@
 //! The memory limits of all requests: bodies that arrive, and responses that are not read.
 
-use crate::kit::{Settings, TestApi, Transfer};
+use crate::kit::{Settings, TestApi, Transfer, unrelated_clients};
 use actix_web::{
     App,
     body::{MessageBody as _, to_bytes},
@@ -9,6 +9,7 @@ use actix_web::{
 };
 use ledger_api::configure;
 use ledger_test_support::http::RawConnection;
+use std::net::{Ipv4Addr, SocketAddr};
 
 /// Size of a body above the limit of small ones, which have a reserved part of the memory.
 const LARGE: usize = 100 * 1024;
@@ -136,8 +137,23 @@ async fn limits_the_memory_of_all_arriving_bodies() {
         (503, "internal_error")
     );
     assert_eq!(rejected.headers["retry-after"], "1");
-    // Small bodies have a reserved part.
-    assert_eq!(api.commit(&Transfer::new(0, 0)).await["success"], true);
+    // The client has its part of the memory. Small bodies of others have a reserved part.
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let key_of = |address: SocketAddr| api.state.client_keys.key_of(address.ip());
+    let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+    let mut clients = unrelated_clients(&api.state, 2).into_iter();
+    let other = clients.find(|client| key_of(*client) != key_of(local));
+    for (client, status) in [(local, 503), (other.unwrap(), 202)] {
+        let body = bcs::to_bytes(&Transfer::new(0, 0).sign(&api.chain)).unwrap();
+        let request = TestRequest::post()
+            .uri("/v1/transactions")
+            .peer_addr(client)
+            .insert_header((header::CONTENT_TYPE, api.client.signed_transaction_type()))
+            .insert_header((header::CONTENT_LENGTH, body.len()))
+            .set_payload(body);
+        let response = call_service(&app, request.to_request()).await;
+        assert_eq!(response.status(), status, "{client}");
+    }
     drop(arriving);
     // The memory is released once the node has noticed the closed connection.
     while post().await.status == 503 {}

@@ -3,9 +3,15 @@
 use crate::kit::{
     RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
 };
+use actix_web::{
+    App,
+    test::{TestRequest, call_service, init_service},
+};
 use bytes::Bytes;
+use ledger_api::configure;
 use ledger_crypto::Ed25519Signature;
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
+use ledger_test_support::function_call;
 use ledger_types::{
     AccountAddress, SignedTransaction, TypeTag,
     transaction::{AccountAuthenticator, TransactionAuthenticator, TransactionPayload},
@@ -97,6 +103,41 @@ async fn simulates_a_transaction_without_any_signature() {
         (400, "vm_error"),
         "submitted",
     );
+    api.stop().await;
+}
+
+/// Responses that are not read leave room for the values of a further one, but not for its rendering.
+#[actix_web::test]
+async fn simulation_that_waits_too_long_for_memory_is_503() {
+    const UNREAD: usize = 9;
+    let mut settings = Settings::default();
+    settings.api.answers_bytes_max = 2 << 20;
+    let api = TestApi::start(settings).await;
+    let mut large = unsigned(&api, &Transfer::new(0, 0));
+    let call = function_call("0x1::coin::transfer", &[], vec![vec![0; 60_000]]);
+    large.raw.payload = TransactionPayload::EntryFunction(call);
+    let body = bcs::to_bytes(&large).unwrap();
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let simulate_large = || {
+        let request = TestRequest::post()
+            .uri(PATH)
+            .insert_header(("content-type", api.client.signed_transaction_type()))
+            .set_payload(body.clone());
+        call_service(&app, request.to_request())
+    };
+    let mut unread = Vec::new();
+    for _ in 0..UNREAD {
+        unread.push(simulate_large().await);
+    }
+    assert!(unread.iter().all(|response| response.status() == 200));
+    // The wait of the last one ends at once, because no other timer is due before.
+    tokio::time::pause();
+    let late = simulate_large().await;
+    assert_eq!(late.status(), 503);
+    assert_eq!(late.headers().get("retry-after").unwrap(), "30");
+    tokio::time::resume();
+    unread.clear();
+    assert_eq!(simulate_large().await.status(), 200);
     api.stop().await;
 }
 
