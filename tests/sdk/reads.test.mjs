@@ -15,7 +15,10 @@ const PAGE = 100;
 const EXPIRY_S = 100;
 
 describe("reads", { timeout: 120_000 }, () => {
-  const session = Session.forSuite([`mempool.capacity_per_account=${COUNT}`]);
+  const session = Session.forSuite([
+    `mempool.capacity_per_account=${COUNT}`,
+    "sequencer.block_time_max_ms=600000",
+  ]);
   let sender;
   let recipient;
   /** The sender's committed transactions in order. */
