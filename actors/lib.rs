@@ -143,7 +143,6 @@ pub use node::{
 pub use protocol::{
     block_feed::BlockFeed,
     mempool::{BatchLimits, GasEstimate, Pending, Removed},
-    sequencer::Batch,
 };
 pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},

@@ -79,13 +79,11 @@ fn measure(name: &str, per_account: u64, pending: usize) {
     for (height, batch) in (1..).zip(rest.chunks(BATCH)) {
         inserting += insert(&mut pool, batch);
         let begin = Instant::now();
-        let taken = pool
-            .take_batch(BatchLimits {
-                transactions_max: BATCH,
-                bytes_max: usize::MAX,
-                usecs_max: u64::MAX,
-            })
-            .transactions;
+        let taken = pool.take_batch(BatchLimits {
+            transactions_max: BATCH,
+            bytes_max: usize::MAX,
+            usecs_max: u64::MAX,
+        });
         taking += begin.elapsed();
         assert_eq!(taken.len(), BATCH);
         let block = block(height, &taken);

@@ -6,9 +6,7 @@
 use super::state_cache::StateCache;
 use crate::{
     error::{FaultKind, StorageFault},
-    protocol::{
-        commit_queue::CommitQueue, durable_reader::DurableReader, sequencer::BlockExecuted,
-    },
+    protocol::{commit_queue::CommitQueue, durable_reader::DurableReader},
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
     state::{
         account_cache::{AccountCache, AccountUpdates},
@@ -32,17 +30,6 @@ use std::{
 
 /// Name of the thread.
 pub(crate) const THREAD: &str = "executor";
-
-/// Receivers of the executor's messages.
-#[derive(Debug)]
-pub(crate) struct ExecutorPeers {
-    /// Queue of the writer, for executed blocks.
-    pub(crate) commits: CommitQueue,
-    /// The sequencer, for the end of each execution.
-    pub(crate) sequencer: Recipient<BlockExecuted>,
-    /// Receiver of faults of the disk.
-    pub(crate) faults: Recipient<StorageFault>,
-}
 
 /// The state of the executor thread: the tip of the executed chain, and caches of the chain's
 /// state.
@@ -84,23 +71,23 @@ impl Executor {
     /// Creates the thread that executes the blocks of `ordered` and sends them to the writer.
     ///
     /// The thread ends when the sending side of `ordered` is dropped, or at the first block that it
-    /// cannot execute, because later blocks build on that block. It reports an error that is no
-    /// fault of the disk to `reporter`.
+    /// cannot execute, because later blocks build on that block. It sends a fault of the disk to
+    /// `faults`, and reports any other error to `reporter`.
     pub(super) fn serve(
         mut self,
         ordered: Receiver<OrderedBlock>,
-        peers: ExecutorPeers,
+        commits: CommitQueue,
+        faults: Recipient<StorageFault>,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<OrderedBlock> {
         WorkerThread::new(THREAD, ordered, move |block, _| match self.execute(block) {
             Ok(executed) => {
-                peers.commits.commit(executed);
-                peers.sequencer.send(BlockExecuted);
+                commits.commit(executed);
                 ControlFlow::Continue(())
             }
             Err(error) => {
                 match error {
-                    ExecutionFailure::Disk(fault) => peers.faults.send(fault),
+                    ExecutionFailure::Disk(fault) => faults.send(fault),
                     ExecutionFailure::Store(error) => reporter.report(THREAD, &error),
                     ExecutionFailure::Block(error) => reporter.report(THREAD, &error),
                 }

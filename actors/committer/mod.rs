@@ -9,9 +9,11 @@ mod state_cache;
 mod waiters;
 
 use crate::{
+    error::StorageFault,
     protocol::{
         block_feed::Feed,
         broadcast::BlockCommitted,
+        commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
             Subscribe, SubscribeBlocks, TransactionsRemoved,
@@ -23,6 +25,7 @@ use crate::{
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         fatal::FatalErrorReporter,
+        mailbox::Recipient,
         timer::TimedActor,
         worker::WorkerThread,
     },
@@ -33,7 +36,7 @@ use crate::{
         storage_health::StorageHealth,
     },
 };
-pub(crate) use executor::{Executor, ExecutorPeers};
+pub(crate) use executor::Executor;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_types::OrderedBlock;
@@ -63,14 +66,17 @@ pub(crate) struct Committer {
 pub(crate) struct Jobs(Receiver<OrderedBlock>);
 
 impl Jobs {
-    /// Creates the executor thread.
+    /// Creates the executor thread, which sends executed blocks to the writer through `commits`.
+    ///
+    /// The thread sends a fault of the disk to `faults`, and reports any other error to `reporter`.
     pub(crate) fn worker(
         self,
         executor: Executor,
-        peers: ExecutorPeers,
+        commits: CommitQueue,
+        faults: Recipient<StorageFault>,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<OrderedBlock> {
-        executor.serve(self.0, peers, reporter)
+        executor.serve(self.0, commits, faults, reporter)
     }
 }
 

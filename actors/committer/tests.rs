@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Clock,
-    error::{FaultKind, StorageFault},
+    error::FaultKind,
     runtime::mailbox::Recipient,
     state::{committed::IndexedBlock, head::HeadReader, storage_health::StorageHealthPublisher},
     testing::{block, draft, ledger_info},

@@ -156,8 +156,7 @@ pub struct SequencerConfig {
     /// gets a block of its own.
     pub block_bytes_max: usize,
     /// Maximum total estimated time of a block's user transactions, in milliseconds, at least 1. A
-    /// single transaction with a higher estimate gets a block of its own. No block is ordered while
-    /// those that are not yet executed have this estimated time together.
+    /// single transaction with a higher estimate gets a block of its own.
     pub block_time_max_ms: u64,
     /// Maximum number of blocks that are ordered and not yet durable, at least 1. Heartbeat
     /// blocks are extra.

@@ -19,6 +19,7 @@ use crate::{
             CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize, Pending,
             PendingStatus, PullBatch, RemoveExpired, Removed, Submit,
         },
+        sequencer::Batch,
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
@@ -137,10 +138,10 @@ impl Mempool {
             && let Some(PullBatch { limits, reply_to }) = self.waiting_pull.take()
         {
             let batch = self.pool.take_batch(limits);
-            if let Some(last) = batch.transactions.last().filter(|_| self.pool.has_ready()) {
+            if let Some(last) = batch.last().filter(|_| self.pool.has_ready()) {
                 self.gas.record_limited_batch(last.hash());
             }
-            reply_to.send(batch);
+            reply_to.send(Batch(batch));
         }
         self.pool.update_gauges(&self.meter);
         let removed = self.pool.drain_removed();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     MempoolConfig, RemovalReason, SubmitError,
-    protocol::{mempool::BatchLimits, sequencer::Batch, wait::WaiterId},
+    protocol::{mempool::BatchLimits, wait::WaiterId},
     runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
     state::{committed::IndexedBlock, head::HeadPublisher},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
@@ -51,7 +51,7 @@ fn start_mempool_with_head(head: HeadReader) -> Fixture {
         not_pending,
         batches,
         batch_recipient: Recipient::new(move |batch: Batch| {
-            send_batch.send(batch.transactions.len()).unwrap();
+            send_batch.send(batch.0.len()).unwrap();
         }),
         clock,
     }

@@ -3,7 +3,7 @@
 use super::{handle::Mailboxes, meters::Meters};
 use crate::{
     NodeConfig,
-    committer::{Committer, Executor, ExecutorPeers, Jobs},
+    committer::{Committer, Executor, Jobs},
     mempool::{Mempool, Pool},
     protocol::{
         committer::{Peers, SetPeers},
@@ -239,12 +239,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             let health = health.clone();
             Recipient::new(move |fault| health.report(&fault))
         };
-        let peers = ExecutorPeers {
-            commits: storage.commits(),
-            sequencer: mailboxes.sequencer.recipient(),
-            faults,
-        };
-        let executor = execution.worker(executor, peers, self.reporter.clone());
+        let executor = execution.worker(executor, storage.commits(), faults, self.reporter.clone());
         let peers = WriterPeers {
             committer: mailboxes.committer.recipient(),
             pruner: mailboxes.pruner.recipient(),

@@ -16,25 +16,12 @@ impl ActorMessage for Start {
     const LABEL: &'static str = "start";
 }
 
-/// The transactions of the next block.
+/// The transactions of the next block, in order. A batch is never empty.
 #[derive(Debug)]
-pub struct Batch {
-    /// The transactions in order. The mempool sends no batch without any.
-    pub transactions: Vec<Arc<CheckedTransaction>>,
-    /// Estimated time of the transactions in a block, in microseconds.
-    pub cost_usecs: u64,
-}
+pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
 
 impl ActorMessage for Batch {
     const LABEL: &'static str = "batch";
-}
-
-/// Notification that the executor has executed the oldest block that was not executed.
-#[derive(Debug)]
-pub(crate) struct BlockExecuted;
-
-impl ActorMessage for BlockExecuted {
-    const LABEL: &'static str = "block_executed";
 }
 
 /// Request to stop ordering.

@@ -1,9 +1,8 @@
 //! The sequencer: decides the order of blocks.
 //!
-//! It pulls the next batch from the mempool while fewer than `blocks_in_flight_max` blocks are
-//! ordered and not yet durable, and while those that are not yet executed have an estimated time
-//! below `block_time_max_ms`. Otherwise a transaction that arrives would wait for more work than
-//! that. The mempool replies once it has transactions. The [`Engine`] turns a batch into a block. No other part of the node depends on the kind of the engine.
+//! While fewer than `blocks_in_flight_max` blocks are ordered and not yet durable, it pulls the
+//! next batch from the mempool. The mempool replies once it has transactions. The [`Engine`]
+//! turns a batch into a block. No other part of the node depends on the kind of the engine.
 
 mod solo;
 
@@ -13,7 +12,7 @@ use crate::{
         broadcast::{BlockCommitted, SetPaused},
         committer::ExecuteBlock,
         mempool::{BatchLimits, PullBatch},
-        sequencer::{Batch, BlockExecuted, CheckHeartbeat, Start, Stop},
+        sequencer::{Batch, CheckHeartbeat, Start, Stop},
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
@@ -25,7 +24,7 @@ use crate::{
 };
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
 use solo::Solo;
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 /// Maximum number of heartbeat blocks in addition to the blocks in flight.
 ///
@@ -82,9 +81,6 @@ pub(crate) struct Sequencer {
     is_pull_outstanding: bool,
     /// Number of blocks that are ordered and not yet durable.
     in_flight: usize,
-    /// Estimated times of the blocks that are ordered and not yet executed, in order, in
-    /// microseconds.
-    unexecuted_usecs: VecDeque<u64>,
     /// Whether heartbeats are paused because disk space is low. The mempool withholds batches
     /// itself.
     is_paused: bool,
@@ -112,18 +108,13 @@ impl Sequencer {
             batches: None,
             is_pull_outstanding: false,
             in_flight: 0,
-            unexecuted_usecs: VecDeque::new(),
             is_paused: false,
         }
     }
 
     /// Pulls the next batch if no pull is outstanding and another block may be in flight.
     fn pull_if_below_limit(&mut self) {
-        let usecs_max = self.config.block_time_max_ms.saturating_mul(1_000);
-        if self.is_pull_outstanding
-            || self.in_flight >= self.config.blocks_in_flight_max
-            || self.unexecuted_usecs.iter().sum::<u64>() >= usecs_max
-        {
+        if self.is_pull_outstanding || self.in_flight >= self.config.blocks_in_flight_max {
             return;
         }
         if let Some(batches) = &self.batches {
@@ -132,22 +123,21 @@ impl Sequencer {
                 limits: BatchLimits {
                     transactions_max: self.config.block_transactions_max,
                     bytes_max: self.config.block_bytes_max,
-                    usecs_max,
+                    usecs_max: self.config.block_time_max_ms.saturating_mul(1_000),
                 },
                 reply_to: batches.clone(),
             });
         }
     }
 
-    fn order(&mut self, batch: Batch) {
+    fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>) {
         let reading = self.clock.source().read();
         let block = self
             .engine
-            .order(batch.transactions, self.clock.observe_at(reading));
+            .order(transactions, self.clock.observe_at(reading));
         self.clock.record_block(block.timestamp_usecs, reading);
         self.last_block_elapsed_usecs = reading.elapsed_usecs;
         self.in_flight += 1;
-        self.unexecuted_usecs.push_back(batch.cost_usecs);
         let sizes = block.transactions.iter().map(|user| user.size_bytes());
         self.recorder
             .record_ordered(block.height, sizes.len(), sizes.sum());
@@ -166,10 +156,7 @@ impl Sequencer {
         let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
         let may_order = !self.is_paused && self.clock.is_trusted();
         if is_due && may_order && self.in_flight == 0 && self.batches.is_some() {
-            self.order(Batch {
-                transactions: Vec::new(),
-                cost_usecs: 0,
-            });
+            self.order(Vec::new());
         }
     }
 }
@@ -180,7 +167,6 @@ impl Actor for Sequencer {
     const LABELS: &'static [&'static str] = &[
         Start::LABEL,
         Batch::LABEL,
-        BlockExecuted::LABEL,
         BlockCommitted::LABEL,
         SetPaused::LABEL,
         Stop::LABEL,
@@ -215,16 +201,9 @@ impl Handler<Batch> for Sequencer {
     fn handle(&mut self, batch: Batch) {
         self.is_pull_outstanding = false;
         if self.batches.is_some() {
-            self.order(batch);
+            self.order(batch.0);
             self.pull_if_below_limit();
         }
-    }
-}
-
-impl Handler<BlockExecuted> for Sequencer {
-    fn handle(&mut self, _: BlockExecuted) {
-        self.unexecuted_usecs.pop_front();
-        self.pull_if_below_limit();
     }
 }
 

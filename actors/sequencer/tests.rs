@@ -51,19 +51,11 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
     }
 }
 
-/// Returns a batch of one transaction with this estimated time.
-fn batch(number: u64, cost_usecs: u64) -> Batch {
-    Batch {
-        transactions: vec![draft(1, number).checked()],
-        cost_usecs,
-    }
-}
-
 impl Fixture {
     /// Replies to the next pull with one transaction and returns its block.
     async fn order_next(&mut self, number: u64) -> OrderedBlock {
         let pull = self.pulls.recv().await.unwrap();
-        pull.reply_to.send(batch(number, 1));
+        pull.reply_to.send(Batch(vec![draft(1, number).checked()]));
         self.blocks.recv().await.unwrap()
     }
 
@@ -98,35 +90,13 @@ async fn orders_no_block_beyond_the_limit_in_flight() {
 }
 
 #[actix::test]
-async fn orders_no_block_while_the_executor_has_enough_work() {
-    let mut fixture = fixture(10, 0);
-    let usecs_max = 1_000 * SequencerConfig::default().block_time_max_ms;
-    for (number, cost_usecs) in [(0, usecs_max - 2), (1, 1), (2, usecs_max)] {
-        let pull = fixture.pulls.recv().await.unwrap();
-        pull.reply_to.send(batch(number, cost_usecs));
-    }
-    fixture.wait_until_handled().await;
-    assert!(fixture.pulls.try_recv().is_err());
-    for _ in 0..2 {
-        fixture.sequencer.send(BlockExecuted);
-        fixture.wait_until_handled().await;
-        assert!(fixture.pulls.try_recv().is_err(), "the third block is left");
-    }
-    fixture.sequencer.send(BlockExecuted);
-    assert_eq!(
-        fixture.pulls.recv().await.unwrap().limits.usecs_max,
-        usecs_max
-    );
-}
-
-#[actix::test]
 async fn stopped_sequencer_orders_nothing() {
     let mut fixture = fixture(2, 0);
     let pull = fixture.pulls.recv().await.unwrap();
     let (done, stopped) = oneshot::channel();
     fixture.sequencer.send(Stop { done });
     stopped.await.unwrap();
-    pull.reply_to.send(batch(0, 1));
+    pull.reply_to.send(Batch(vec![draft(1, 0).checked()]));
     fixture.wait_until_handled().await;
     assert!(fixture.blocks.try_recv().is_err());
 }

@@ -184,7 +184,7 @@ impl<'a> History<'a> {
                 u64::MAX
             },
         };
-        let batch = self.pool.take_batch(limits).transactions;
+        let batch = self.pool.take_batch(limits);
         let hashes: Vec<_> = batch.iter().map(|transaction| transaction.hash()).collect();
         assert_eq!(hashes, self.model.batch(limits));
         let bytes: usize = batch

@@ -24,10 +24,7 @@ mod turn_log;
 use super::{meter::PoolMeter, persistence::file, removal_log::RemovalLog};
 use crate::{
     MempoolConfig, RemovalReason,
-    protocol::{
-        mempool::{BatchLimits, Pending, PoolKey, Removed},
-        sequencer::Batch,
-    },
+    protocol::mempool::{BatchLimits, Pending, PoolKey, Removed},
 };
 use account::Account;
 pub use costs::BlockTimes;
@@ -160,24 +157,22 @@ impl Pool {
         std::mem::take(&mut self.removed)
     }
 
-    /// Returns the next transactions for a block.
+    /// Returns the next transactions for a block, in order.
     ///
     /// The transactions remain in the pool until the block is durable. A first transaction above
     /// `bytes_max` or `usecs_max` is returned alone.
-    pub fn take_batch(&mut self, limits: BatchLimits) -> Batch {
-        let mut transactions = Vec::new();
+    pub fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
+        let mut batch = Vec::new();
         let mut taken = Amount::default();
-        while transactions.len() < limits.transactions_max {
+        while batch.len() < limits.transactions_max {
             let Some((_, next)) = self.ready.first_key_value() else {
                 break;
             };
             let PoolKey { sender, protector } = PoolKey::of(next.raw());
-            let is_first = transactions.is_empty();
+            let is_first = batch.is_empty();
             let entry = self.change(sender, |account| {
-                let mut with_next = taken;
-                with_next.add(Amount::of(account.get(protector)?));
-                let fits =
-                    with_next.bytes <= limits.bytes_max && with_next.usecs <= limits.usecs_max;
+                taken.add(Amount::of(account.get(protector)?));
+                let fits = taken.bytes <= limits.bytes_max && taken.usecs <= limits.usecs_max;
                 (is_first || fits)
                     .then(|| account.take(protector))
                     .flatten()
@@ -185,7 +180,6 @@ impl Pool {
             let Some(entry) = entry else {
                 break;
             };
-            taken.add(Amount::of(&entry));
             self.fair_queue.take(sender, entry.price(), entry.tags());
             self.unindex_waiting(&entry);
             #[cfg(test)]
@@ -193,12 +187,9 @@ impl Pool {
                 sender,
                 cost_usecs: entry.cost_usecs,
             });
-            transactions.push(entry.transaction);
+            batch.push(entry.transaction);
         }
-        Batch {
-            transactions,
-            cost_usecs: taken.usecs,
-        }
+        batch
     }
 
     /// Removes the waiting transactions that have expired at `now_secs`, in Unix seconds.

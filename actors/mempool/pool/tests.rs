@@ -48,7 +48,7 @@ fn take(pool: &mut Pool, transactions_max: usize) -> Vec<(u64, u64)> {
         bytes_max: usize::MAX,
         usecs_max: u64::MAX,
     };
-    let batch = pool.take_batch(limits).transactions;
+    let batch = pool.take_batch(limits);
     batch
         .iter()
         .map(|transaction| sender_and_number(transaction))
@@ -93,7 +93,7 @@ fn accepts_a_pending_transaction_only_with_its_first_signature() {
         let pending = submit(&mut pool, first.clone()).unwrap().hash();
         for is_taken in [false, true] {
             if is_taken {
-                assert_eq!(pool.take_batch(NO_LIMITS).transactions.len(), 1);
+                assert_eq!(pool.take_batch(NO_LIMITS).len(), 1);
             }
             assert_eq!(submit(&mut pool, first.clone()).unwrap().hash(), pending);
             let error = submit(&mut pool, first.clone().signature(9)).unwrap_err();
@@ -120,8 +120,8 @@ fn reports_a_taken_number_as_too_old_after_its_predecessor_was_left_out() {
         transactions_max: 1,
         ..NO_LIMITS
     };
-    let first = pool.take_batch(one).transactions;
-    assert_eq!(pool.take_batch(one).transactions.len(), 1);
+    let first = pool.take_batch(one);
+    assert_eq!(pool.take_batch(one).len(), 1);
     pool.commit(&leaving_out(block(1, &[], &[]), &first));
     let error = submit(&mut pool, draft(1, 1).price(200)).unwrap_err();
     let expected = SubmitError::SequenceNumberTooOld {
@@ -135,7 +135,7 @@ fn reports_a_taken_number_as_too_old_after_its_predecessor_was_left_out() {
 fn accepts_another_signature_after_the_first_transaction_was_rejected() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0)).unwrap();
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     let rejected = (Arc::clone(&taken[0]), ValidationStatus::InvalidAuthKey);
     pool.commit(&block(1, &[], &[rejected]));
     let second = submit(&mut pool, draft(1, 0).signature(9)).unwrap();
@@ -183,10 +183,7 @@ fn replaces_a_transaction_only_at_a_higher_price() {
         pool.removal_reason(&first.hash()).unwrap().to_string(),
         format!("replaced by {}", second.hash())
     );
-    assert_eq!(
-        pool.take_batch(NO_LIMITS).transactions[0].hash(),
-        second.hash()
-    );
+    assert_eq!(pool.take_batch(NO_LIMITS)[0].hash(), second.hash());
 }
 
 const NO_LIMITS: BatchLimits = BatchLimits {
@@ -215,12 +212,10 @@ fn rejects_sequence_numbers_that_the_ledger_has_passed() {
     assert!(too_old(submit_at(&mut pool, draft(1, 4), 5).unwrap_err()));
     submit_at(&mut pool, draft(1, 5), 5).unwrap();
     submit_at(&mut pool, draft(1, 6), 5).unwrap();
-    let taken = pool
-        .take_batch(BatchLimits {
-            transactions_max: 1,
-            ..NO_LIMITS
-        })
-        .transactions;
+    let taken = pool.take_batch(BatchLimits {
+        transactions_max: 1,
+        ..NO_LIMITS
+    });
     pool.commit(&block(1, &taken, &[]));
     // The caller read the account before that block was durable.
     assert!(too_old(submit_at(&mut pool, draft(1, 5), 5).unwrap_err()));
@@ -232,7 +227,7 @@ fn removes_committed_transactions_and_promotes_later_ones() {
     for number in [0, 1, 3] {
         submit(&mut pool, draft(1, number)).unwrap();
     }
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     assert_eq!(taken.len(), 2);
     pool.commit(&block(1, &taken, &[]));
     assert_eq!((pool.len(), pool.has_ready()), (1, false));
@@ -247,7 +242,7 @@ fn removes_rejected_transactions_and_returns_premature_ones_to_the_pool() {
     for number in 0..3 {
         submit(&mut pool, draft(1, number)).unwrap();
     }
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     let rejected = [
         (
             Arc::clone(&taken[0]),
@@ -282,7 +277,7 @@ fn returns_left_out_transactions_to_the_pool_in_order() {
         submit(&mut pool, draft(1, number).price(300)).unwrap();
     }
     submit(&mut pool, draft(2, 0).price(200).expires_at(NOW + 50)).unwrap();
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     submit(&mut pool, draft(3, 0).price(250)).unwrap();
     submit(&mut pool, draft(1, 5)).unwrap();
     let full = leaving_out(block(1, &taken[..1], &[]), &taken[1..]);
@@ -306,7 +301,7 @@ fn expires_transactions_that_a_block_left_out() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0).expires_at(NOW + 50)).unwrap();
     submit(&mut pool, draft(1, 1).expires_at(NOW + 60)).unwrap();
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     pool.expire(NOW + 50);
     pool.commit(&leaving_out(block(1, &[], &[]), &taken));
     pool.expire(NOW + 50);
@@ -350,7 +345,7 @@ fn expires_at_the_earlier_of_own_expiration_and_time_to_live() {
 fn expires_taken_transactions_only_after_they_wait_again() {
     let mut pool = pool(|_| ());
     submit(&mut pool, draft(1, 0).expires_at(NOW + 1)).unwrap();
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     pool.expire(NOW + 100);
     assert_eq!(pool.len(), 1);
     let premature = [(
@@ -373,8 +368,8 @@ fn ends_a_batch_at_its_byte_limit_but_never_before_one_transaction() {
         bytes_max,
         ..NO_LIMITS
     };
-    assert_eq!(pool.take_batch(limits(2 * size)).transactions.len(), 2);
-    assert_eq!(pool.take_batch(limits(1)).transactions.len(), 1);
+    assert_eq!(pool.take_batch(limits(2 * size)).len(), 2);
+    assert_eq!(pool.take_batch(limits(1)).len(), 1);
 }
 
 #[test]
@@ -388,11 +383,8 @@ fn ends_a_batch_at_its_time_limit_but_never_before_one_transaction() {
         usecs_max,
         ..NO_LIMITS
     };
-    assert_eq!(
-        pool.take_batch(limits(2 * cost_usecs)).transactions.len(),
-        2
-    );
-    assert_eq!(pool.take_batch(limits(1)).transactions.len(), 1);
+    assert_eq!(pool.take_batch(limits(2 * cost_usecs)).len(), 2);
+    assert_eq!(pool.take_batch(limits(1)).len(), 1);
 }
 
 #[test]

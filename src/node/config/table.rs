@@ -265,10 +265,9 @@ settings! {
         "Maximum total estimated time of the user transactions of a block, so that a block of \
          large transactions is as short as one of small ones. A single transaction with a higher \
          estimate gets a block of its own. The estimate follows from size, signatures, the gas \
-         that the same function used in recent blocks, and the measured times of blocks. No \
-         block is ordered while those that are not yet executed have this estimated time \
-         together. With more, a transaction waits longer for the ones before it; with less, \
-         blocks cost more each.";
+         that the same function used in recent blocks, and the measured times of blocks. With \
+         more, a transaction waits longer for the blocks before it; with less, blocks cost more \
+         each.";
     "sequencer.blocks_in_flight_max" => node.sequencer.blocks_in_flight_max,
         Integer(1..=10_000), "blocks",
         "Maximum number of blocks that are ordered and not yet durable. Of 3, one is executed, \

@@ -10,7 +10,6 @@ fn batch(pool: &mut Pool, transactions_max: usize) -> Vec<Arc<CheckedTransaction
         transactions_max,
         ..NO_LIMITS
     })
-    .transactions
 }
 
 /// Returns the number of transactions per sender.
@@ -221,12 +220,10 @@ fn gives_equal_time_to_large_and_small_transactions() {
     }
     let largest = cost(&pool, &large(1, 0, 40_000).checked());
     for _ in 0..5 {
-        let batch = pool
-            .take_batch(BatchLimits {
-                usecs_max: 10 * largest,
-                ..NO_LIMITS
-            })
-            .transactions;
+        let batch = pool.take_batch(BatchLimits {
+            usecs_max: 10 * largest,
+            ..NO_LIMITS
+        });
         let costs = cost_by_sender(&pool, &batch);
         let difference = costs[&1].abs_diff(costs[&2]);
         assert!(difference <= 2 * largest, "{costs:?}, largest {largest}");
@@ -251,12 +248,10 @@ fn charges_an_account_that_sends_one_large_transaction_at_a_time() {
             let next = submit(&mut pool, large(1, height, 60_000)).unwrap();
             largest = cost(&pool, &next);
         }
-        let batch = pool
-            .take_batch(BatchLimits {
-                usecs_max: 2 * largest,
-                ..NO_LIMITS
-            })
-            .transactions;
+        let batch = pool.take_batch(BatchLimits {
+            usecs_max: 2 * largest,
+            ..NO_LIMITS
+        });
         for (sender, cost) in cost_by_sender(&pool, &batch) {
             *costs.entry(sender).or_default() += cost;
         }
@@ -287,7 +282,7 @@ fn an_account_with_a_returned_transaction_retains_its_debt() {
         ..NO_LIMITS
     });
     assert_eq!(
-        cost_by_sender(&pool, &next.transactions).get(&1),
+        cost_by_sender(&pool, &next).get(&1),
         None,
         "the other account has not had the time of the second transaction yet"
     );
@@ -391,13 +386,11 @@ fn no_account_exceeds_its_share_while_others_wait() {
                         .or_insert_with(|| (time(one), time(other)));
                 }
             }
-            let batch = pool
-                .take_batch(BatchLimits {
-                    transactions_max: accounts.random.usize(1..200),
-                    usecs_max: accounts.random.u64(1..100_000),
-                    ..NO_LIMITS
-                })
-                .transactions;
+            let batch = pool.take_batch(BatchLimits {
+                transactions_max: accounts.random.usize(1..200),
+                usecs_max: accounts.random.u64(1..100_000),
+                ..NO_LIMITS
+            });
             for (sender, cost) in cost_by_sender(&pool, &batch) {
                 *given.entry(sender).or_default() += cost;
             }

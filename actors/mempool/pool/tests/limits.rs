@@ -193,12 +193,10 @@ fn does_not_park_transactions_behind_taken_ones() {
     for number in 0..9 {
         submit(&mut pool, draft(1, number)).unwrap();
     }
-    let first = pool
-        .take_batch(BatchLimits {
-            transactions_max: 5,
-            ..NO_LIMITS
-        })
-        .transactions;
+    let first = pool.take_batch(BatchLimits {
+        transactions_max: 5,
+        ..NO_LIMITS
+    });
     assert_eq!(take(&mut pool, 1), [(1, 5)]);
     pool.commit(&leaving_out(block(1, &first[..3], &[]), &first[3..]));
     let parked = [(2, 1), (2, 2), (2, 3), (2, 4)].map(|(sender, number)| {

@@ -22,7 +22,7 @@ fn orderless_transactions_are_ready_independently() {
     submit(&mut pool, draft(1, 3)).unwrap();
     submit(&mut pool, orderless(1, 4).price(300)).unwrap();
     submit(&mut pool, orderless(1, 7)).unwrap();
-    assert_eq!(nonces(&pool.take_batch(NO_LIMITS).transactions), [4, 9, 7]);
+    assert_eq!(nonces(&pool.take_batch(NO_LIMITS)), [4, 9, 7]);
     assert!(!pool.has_ready(), "number 3 is parked");
     assert_eq!(pool.len(), 4);
 }
@@ -82,7 +82,7 @@ fn enforces_the_orderless_capacity_of_an_account() {
         "it replaces the pending transaction"
     );
     submit(&mut pool, orderless(2, 2)).unwrap();
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     assert!(
         submit(&mut pool, orderless(1, 3)).is_err(),
         "taken transactions count"
@@ -140,7 +140,7 @@ fn removes_rejected_and_returns_left_out_orderless_transactions() {
     for nonce in 0..4 {
         submit(&mut pool, orderless(1, nonce).expires_at(NOW + 50 + nonce)).unwrap();
     }
-    let taken = pool.take_batch(NO_LIMITS).transactions;
+    let taken = pool.take_batch(NO_LIMITS);
     let rejected = [
         (Arc::clone(&taken[1]), ValidationStatus::NonceAlreadyUsed),
         (Arc::clone(&taken[2]), ValidationStatus::TransactionExpired),
