@@ -4,7 +4,7 @@
 //! threads are [`WorkerThread`]s, which wait for the channel and end with it. A thread that
 //! receives a turn takes the job that is next at that moment.
 //!
-//! Of several threads, one takes no long job. So a client waits for no long job of another one.
+//! Of several threads, one takes no long job. So short jobs wait for no long job of another client.
 
 use super::{clock::thread_processor_usecs, work_meter::WorkMeter, worker::WorkerThread};
 use crate::error::{NodeError, Overload};
@@ -19,8 +19,8 @@ use tokio::sync::oneshot;
 /// Microseconds in a millisecond.
 const USECS_PER_MS: u64 = 1_000;
 
-/// Estimated duration from which on a job is long, in microseconds. The longest part of a page takes
-/// a tenth of it, JSON of 8 MB twice as long.
+/// Estimated duration from which on a job is long, in microseconds. The longest part of a page
+/// takes a tenth of it, JSON of 8 MB twice as long.
 const LONG_JOB_USECS: u64 = 25_000;
 
 /// Permission for a thread to take one job. A job that was canceled while it waited leaves a turn
@@ -50,6 +50,7 @@ pub(crate) struct WorkQueue<C> {
     jobs: FairQueue<Job<C>>,
     costs: Arc<CostModel>,
     meter: Arc<WorkMeter>,
+    /// Limit on the long jobs that run: all threads but one, and at least one.
     long_jobs: Arc<Limit>,
 }
 

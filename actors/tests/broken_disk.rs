@@ -19,6 +19,9 @@ use std::path::Path;
 use tempfile::TempDir;
 use wallet::{Wallet, funded, initialized};
 
+/// The client of all requests.
+const CLIENT: ClientKey = ClientKey::NODE;
+
 /// Work of the test, whose cost does not matter.
 const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));
 
@@ -60,11 +63,7 @@ async fn start(disk: &Disk, directory: &Path, cache_bytes: u64) -> (Chain, Node)
 ///
 /// Panics if the transaction is not committed. `after` is the fault that the message names.
 async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fault) -> u64 {
-    let (info, lookup) = node
-        .handle()
-        .wait_for_commit(hash, ClientKey::NODE)
-        .await
-        .unwrap();
+    let (info, lookup) = node.handle().wait_for_commit(hash, CLIENT).await.unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
         "after {after:?}, an accepted transaction is lost: {lookup:?}"
@@ -94,20 +93,14 @@ impl FailingDiskNode {
     async fn transfer(&mut self) -> Result<ledger_crypto::HashValue, SubmitError> {
         let to = Wallet::new(1).address;
         let transaction = self.payer.transfer(&self.chain, to, 1);
-        let accepted = self.handle().submit(transaction, ClientKey::NODE).await?;
+        let accepted = self.handle().submit(transaction, CLIENT).await?;
         Ok(accepted.transaction.hash())
     }
 
     /// Waits until a transaction is committed and applied, and returns its version. Waiters are
     /// notified of a block before the writer applies it.
     async fn committed_version(&self, hash: ledger_crypto::HashValue) -> u64 {
-        let version = match self
-            .handle()
-            .wait_for_commit(hash, ClientKey::NODE)
-            .await
-            .unwrap()
-            .1
-        {
+        let version = match self.handle().wait_for_commit(hash, CLIENT).await.unwrap().1 {
             TransactionStatus::Committed(committed) => committed.version,
             other => panic!("not committed: {other:?}"),
         };
@@ -159,11 +152,7 @@ async fn failed_write_ends_only_writing() {
                 Err(SubmitError::Node(rejected)) => break (None, rejected),
                 Err(other) => panic!("{fault:?}: {other:?}"),
             };
-            match fixture
-                .handle()
-                .wait_for_commit(hash, ClientKey::NODE)
-                .await
-            {
+            match fixture.handle().wait_for_commit(hash, CLIENT).await {
                 Ok((_, TransactionStatus::Committed(_))) => last_acknowledged = hash,
                 Err(error) => break (Some(hash), error),
                 Ok(other) => panic!("{fault:?}: {other:?}"),
@@ -194,17 +183,11 @@ async fn failed_write_ends_only_writing() {
         let durable = *handle.head().ledger_info();
         let mut is_pending = false;
         if let Some(pending) = pending {
-            let (info, lookup) = handle
-                .transaction_by_hash(pending, ClientKey::NODE)
-                .await
-                .unwrap();
+            let (info, lookup) = handle.transaction_by_hash(pending, CLIENT).await.unwrap();
             assert_eq!(info, durable);
             is_pending = match lookup {
                 TransactionStatus::Pending(_) => {
-                    let later_error = handle
-                        .wait_for_commit(pending, ClientKey::NODE)
-                        .await
-                        .unwrap_err();
+                    let later_error = handle.wait_for_commit(pending, CLIENT).await.unwrap_err();
                     assert_eq!(
                         later_error.to_string(),
                         error.to_string(),
@@ -298,10 +281,7 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     );
     // The wallet has counted the rejected transfer.
     fixture.payer.sequence_number -= 1;
-    let (_, status) = handle
-        .transaction_by_hash(waiting, ClientKey::NODE)
-        .await
-        .unwrap();
+    let (_, status) = handle.transaction_by_hash(waiting, CLIENT).await.unwrap();
     assert!(
         matches!(status, TransactionStatus::Pending(_)),
         "{status:?}"
@@ -335,9 +315,7 @@ async fn failed_write_ends_earlier_waits() {
     let waiting = fixture.transfer().await.unwrap();
     let handle = fixture.handle();
     let wait =
-        tokio::task::spawn_local(
-            async move { handle.wait_for_commit(waiting, ClientKey::NODE).await },
-        );
+        tokio::task::spawn_local(async move { handle.wait_for_commit(waiting, CLIENT).await });
     fixture.disk.inject(Fault::Gone { after: 0 });
     fixture.payer.sequence_number = 0;
     fixture.transfer().await.unwrap();
@@ -414,7 +392,7 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
     // No block has changed the account, so it is read from a row of genesis.
     let mut sender = funded().remove(1);
     let error = handle
-        .account_snapshot(sender.address, ClientKey::NODE)
+        .account_snapshot(sender.address, CLIENT)
         .await
         .unwrap_err();
     assert!(
@@ -430,10 +408,7 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
         "{unavailable:?}"
     );
     let transaction = sender.transfer(&fixture.chain, Wallet::new(1).address, 1);
-    let rejected = handle
-        .submit(transaction, ClientKey::NODE)
-        .await
-        .unwrap_err();
+    let rejected = handle.submit(transaction, CLIENT).await.unwrap_err();
     assert!(
         matches!(
             rejected,
@@ -460,16 +435,9 @@ async fn failed_read_during_execution_is_a_disk_failure() {
     // recipient must be read from a row of genesis.
     let genesis_account = funded().remove(1).address;
     let transaction = fixture.payer.transfer(&fixture.chain, genesis_account, 1);
-    let accepted = fixture
-        .handle()
-        .submit(transaction, ClientKey::NODE)
-        .await
-        .unwrap();
+    let accepted = fixture.handle().submit(transaction, CLIENT).await.unwrap();
     let pending = accepted.transaction.hash();
-    let outcome = fixture
-        .handle()
-        .wait_for_commit(pending, ClientKey::NODE)
-        .await;
+    let outcome = fixture.handle().wait_for_commit(pending, CLIENT).await;
     assert!(
         matches!(outcome, Err(NodeError::StorageUnavailable(_))),
         "{outcome:?}"
@@ -499,7 +467,7 @@ async fn stop_reports_both_the_failed_disk_and_the_unsaved_pool() {
     assert!(
         fixture
             .handle()
-            .wait_for_commit(pending, ClientKey::NODE)
+            .wait_for_commit(pending, CLIENT)
             .await
             .is_err()
     );

@@ -25,6 +25,9 @@ use std::{
 };
 use wallet::{Wallet, development, funded};
 
+/// The client of all requests.
+const CLIENT: ClientKey = ClientKey::NODE;
+
 /// Work of the test, whose cost does not matter.
 const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));
 
@@ -46,11 +49,11 @@ fn long_wait_config() -> NodeConfig {
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle
-        .submit(transaction, ClientKey::NODE)
+        .submit(transaction, CLIENT)
         .await
         .expect("it is accepted");
     match handle
-        .wait_for_commit(hash, ClientKey::NODE)
+        .wait_for_commit(hash, CLIENT)
         .await
         .expect("the node runs")
     {
@@ -75,24 +78,21 @@ async fn finds_a_committed_transfer_after_a_restart() {
     let version = commit(&handle, transaction.clone()).await;
     assert_eq!(handle.head().ledger_info().block_height, 1);
     assert!(matches!(
-        handle.submit(transaction, ClientKey::NODE).await,
+        handle.submit(transaction, CLIENT).await,
         Err(SubmitError::Invalid(discard)) if discard.status == ValidationStatus::SequenceNumberTooOld
     ));
     node.stop().await.unwrap();
 
     let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
-    let (info, lookup) = handle
-        .transaction_by_hash(hash, ClientKey::NODE)
-        .await
-        .unwrap();
+    let (info, lookup) = handle.transaction_by_hash(hash, CLIENT).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(found) if found.version == version));
     assert_eq!(info, *handle.head().ledger_info());
     commit(&handle, wallets[0].transfer(handle.chain(), to, 7)).await;
     node.stop().await.unwrap();
     assert!(matches!(
         handle
-            .transaction_by_hash(wallets[0].unknown_hash(), ClientKey::NODE)
+            .transaction_by_hash(wallets[0].unknown_hash(), CLIENT)
             .await,
         Err(NodeError::Stopping)
     ));
@@ -110,11 +110,7 @@ async fn does_not_wait_for_an_unknown_transaction() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), long_wait_config()).await;
     let hash = funded()[0].unknown_hash();
-    let (_, lookup) = node
-        .handle()
-        .wait_for_commit(hash, ClientKey::NODE)
-        .await
-        .unwrap();
+    let (_, lookup) = node.handle().wait_for_commit(hash, CLIENT).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Unknown));
     node.stop().await.unwrap();
 }
@@ -129,14 +125,8 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     let mut wallet = funded().remove(0);
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
-    handle
-        .submit(parked.clone(), ClientKey::NODE)
-        .await
-        .unwrap();
-    let (_, lookup) = handle
-        .wait_for_commit(parked.hash(), ClientKey::NODE)
-        .await
-        .unwrap();
+    handle.submit(parked.clone(), CLIENT).await.unwrap();
+    let (_, lookup) = handle.wait_for_commit(parked.hash(), CLIENT).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Pending(_)));
     node.stop().await.unwrap();
 
@@ -145,11 +135,11 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     let node = start(directory.path(), config).await;
     let handle = node.handle();
     {
-        let mut within_capacity = pin!(handle.wait_for_commit(parked.hash(), ClientKey::NODE));
+        let mut within_capacity = pin!(handle.wait_for_commit(parked.hash(), CLIENT));
         let beyond_capacity = tokio::select! {
             biased;
             ended = within_capacity.as_mut() => panic!("it does not wait: {ended:?}"),
-            beyond_capacity = handle.wait_for_commit(parked.hash(), ClientKey::NODE) => {
+            beyond_capacity = handle.wait_for_commit(parked.hash(), CLIENT) => {
                 beyond_capacity
             }
         };
@@ -198,10 +188,7 @@ async fn restores_the_pool_that_a_stop_saved() {
     wallets[1].sequence_number = 1;
     let expiring = wallets[1].transfer_until(&chain, to, 1, 1_800_000_010);
     for transaction in [&late, &expiring] {
-        handle
-            .submit(transaction.clone(), ClientKey::NODE)
-            .await
-            .unwrap();
+        handle.submit(transaction.clone(), CLIENT).await.unwrap();
     }
     node.stop().await.unwrap();
     assert!(directory.path().join("mempool.bcs").exists());
@@ -212,7 +199,7 @@ async fn restores_the_pool_that_a_stop_saved() {
     node.discard_saved_pool();
     assert!(!directory.path().join("mempool.bcs").exists());
     let (_, lookup) = handle
-        .transaction_by_hash(expiring.hash(), ClientKey::NODE)
+        .transaction_by_hash(expiring.hash(), CLIENT)
         .await
         .unwrap();
     assert!(matches!(
@@ -222,15 +209,12 @@ async fn restores_the_pool_that_a_stop_saved() {
         })
     ));
     let (_, lookup) = handle
-        .transaction_by_hash(late.hash(), ClientKey::NODE)
+        .transaction_by_hash(late.hash(), CLIENT)
         .await
         .unwrap();
     assert!(matches!(lookup, TransactionStatus::Pending(_)));
     commit(&handle, early).await;
-    let (_, lookup) = handle
-        .wait_for_commit(late.hash(), ClientKey::NODE)
-        .await
-        .unwrap();
+    let (_, lookup) = handle.wait_for_commit(late.hash(), CLIENT).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(_)));
     node.stop().await.unwrap();
     assert!(
@@ -253,7 +237,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let last = wallets[1].transfer(&chain, to, 1);
     for transaction in [&first, &parked, &last] {
         node.handle()
-            .submit(transaction.clone(), ClientKey::NODE)
+            .submit(transaction.clone(), CLIENT)
             .await
             .unwrap();
     }
@@ -266,7 +250,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     commit(&node.handle(), executed.clone()).await;
     let (_, lookup) = node
         .handle()
-        .wait_for_commit(first.hash(), ClientKey::NODE)
+        .wait_for_commit(first.hash(), CLIENT)
         .await
         .unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(_)));
@@ -281,7 +265,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let node = start(directory.path(), small).await;
     let (_, lookup) = node
         .handle()
-        .transaction_by_hash(last.hash(), ClientKey::NODE)
+        .transaction_by_hash(last.hash(), CLIENT)
         .await
         .unwrap();
     assert!(
@@ -298,7 +282,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     wallets[2].sequence_number = 1;
     let accepted = wallets[2].transfer(&chain, to, 1);
     node.handle()
-        .submit(accepted.clone(), ClientKey::NODE)
+        .submit(accepted.clone(), CLIENT)
         .await
         .unwrap();
     node.stop().await.unwrap();
@@ -309,7 +293,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     for transaction in [&parked, &last, &accepted] {
         let (_, lookup) = node
             .handle()
-            .transaction_by_hash(transaction.hash(), ClientKey::NODE)
+            .transaction_by_hash(transaction.hash(), CLIENT)
             .await
             .unwrap();
         assert!(
@@ -320,7 +304,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     for transaction in [&executed, &first] {
         let (_, lookup) = node
             .handle()
-            .transaction_by_hash(transaction.hash(), ClientKey::NODE)
+            .transaction_by_hash(transaction.hash(), CLIENT)
             .await
             .unwrap();
         assert!(
@@ -392,16 +376,13 @@ async fn wait_ends_when_its_transaction_is_replaced() {
     let mut wallet = funded().remove(0);
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
-    handle
-        .submit(parked.clone(), ClientKey::NODE)
-        .await
-        .unwrap();
-    let waiting = handle.wait_for_commit(parked.hash(), ClientKey::NODE);
+    handle.submit(parked.clone(), CLIENT).await.unwrap();
+    let waiting = handle.wait_for_commit(parked.hash(), CLIENT);
     let replace = async {
         let newer = TransactionBuilder::from_raw(handle.chain(), parked.raw().clone())
             .gas_unit_price(parked.raw().gas_unit_price + 1)
             .sign_checked(handle.chain(), &wallet.account);
-        handle.submit(newer.clone(), ClientKey::NODE).await.unwrap();
+        handle.submit(newer.clone(), CLIENT).await.unwrap();
         newer.hash()
     };
     let (outcome, replacement) = futures::join!(waiting, replace);
@@ -424,16 +405,13 @@ async fn rejects_a_multisig_payload_for_an_ordinary_account() {
     let builder = TransactionBuilder::new(handle.chain(), wallets[0].address, payload);
     let transaction = wallets[0].sign(handle.chain(), builder);
     let hash = transaction.hash();
-    match handle.submit(transaction, ClientKey::NODE).await {
+    match handle.submit(transaction, CLIENT).await {
         Err(SubmitError::Invalid(discard)) => {
             assert_eq!(discard.status, ValidationStatus::AccountNotMultisig);
         }
         other => panic!("{other:?}"),
     }
-    let (_, lookup) = handle
-        .transaction_by_hash(hash, ClientKey::NODE)
-        .await
-        .unwrap();
+    let (_, lookup) = handle.transaction_by_hash(hash, CLIENT).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Unknown), "{lookup:?}");
     node.stop().await.unwrap();
 }
@@ -497,12 +475,8 @@ async fn prunes_versions_below_the_window() {
     let newest = handle.head().ledger_info().version;
     let oldest = async || {
         let ledger_info = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
-        handle
-            .read(WORK, ledger_info)
-            .await
-            .unwrap()
-            .1
-            .oldest_version
+        let (_, info) = handle.read(WORK, ledger_info).await.unwrap();
+        info.oldest_version
     };
     while oldest().await + 20 + 5 + 3 <= newest {
         tokio::task::yield_now().await;
@@ -512,7 +486,7 @@ async fn prunes_versions_below_the_window() {
         "the versions in the window remain"
     );
     let (_, lookup) = handle
-        .transaction_by_hash(first.hash(), ClientKey::NODE)
+        .transaction_by_hash(first.hash(), CLIENT)
         .await
         .unwrap();
     assert!(

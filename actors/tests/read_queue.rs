@@ -4,12 +4,13 @@
 #[allow(dead_code)]
 mod wallet;
 
-use futures::FutureExt as _;
-use ledger_actors::{Node, NodeConfig, NodeError, NodeHandle, Overload};
-use ledger_limits::{ClientKeys, Demand, Work, WorkKind};
+use futures::FutureExt;
+use ledger_actors::{Node, NodeConfig, NodeError, NodeHandle, Overload, SubmitError};
+use ledger_limits::{ClientKey, ClientKeys, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
+use ledger_test_support::TransactionBuilder;
 use std::sync::mpsc;
-use wallet::development;
+use wallet::{Wallet, development, funded};
 
 /// A page, whose cost does not matter.
 const PAGE: Work = Work::of_node(WorkKind::Page, Demand::rows(1));
@@ -94,6 +95,14 @@ impl Fixture {
     }
 }
 
+/// Returns two clients of different classes.
+fn clients() -> [ClientKey; 2] {
+    let keys = ClientKeys::default();
+    let mut classes = (1..).map(|number| keys.key_of([127, 0, 0, number].into()));
+    let one = classes.next().unwrap();
+    [one, classes.find(|class| *class != one).unwrap()]
+}
+
 fn version(snapshot: &Snapshot) -> Result<u64, StoreError> {
     Ok(snapshot.ledger_info().version)
 }
@@ -164,10 +173,7 @@ async fn rejects_queries_beyond_the_budget_and_accepts_more_after_a_change_of_it
 async fn serves_the_first_query_of_a_client_before_the_second_of_another() {
     let fixture = Fixture::start(|_| ()).await;
     let reader = fixture.occupy_reader().await;
-    let keys = ClientKeys::default();
-    let mut classes = (1..).map(|number| keys.key_of([127, 0, 0, number].into()));
-    let one = classes.next().unwrap();
-    let other = classes.find(|class| *class != one).unwrap();
+    let [one, other] = clients();
     let (sent, order) = mpsc::channel();
     let mut reads = Vec::new();
     for (client, name) in [
@@ -232,6 +238,48 @@ async fn rejects_point_reads_beyond_their_budget_and_serves_other_queries() {
     for read in queued {
         read.await.unwrap();
     }
+    fixture.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn reads_of_submissions_wait_as_those_of_their_client() {
+    let fixture = Fixture::start(|config| config.storage.read_queue_capacity = 3).await;
+    let handle = fixture.handle();
+    let point_reader = fixture
+        .occupy(Work::of_node(WorkKind::PointRead, Demand::rows(1)))
+        .await;
+    let [one, other] = clients();
+    // An orderless transaction is validated with a read of its nonce.
+    let mut submissions: Vec<_> = (0..4)
+        .zip([one, one, one, other])
+        .map(|(nonce, client)| {
+            let sender = &funded()[0];
+            let to = Wallet::new(1).address;
+            let builder = TransactionBuilder::transfer(handle.chain(), sender.address, to, 1);
+            let transfer = builder.expiration_secs(handle.now_usecs() / 1_000_000 + 30);
+            let transfer = transfer.nonce(nonce).sign_checked(handle.chain(), &sender.account);
+            let handle = fixture.handle();
+            Box::pin(async move { handle.submit(transfer, client).await })
+        })
+        .collect();
+    let rejected = loop {
+        let mut waiting = submissions.iter_mut().take(3);
+        if let Some(rejected) = waiting.find_map(FutureExt::now_or_never) {
+            break rejected;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(
+        matches!(rejected, Err(SubmitError::Node(NodeError::Overloaded(_)))),
+        "{rejected:?}"
+    );
+    let mut of_other = submissions.remove(3);
+    while fixture.waiting("point_reads") < 3 {
+        assert!((&mut of_other).now_or_never().is_none());
+        tokio::task::yield_now().await;
+    }
+    drop(point_reader);
+    of_other.await.unwrap();
     fixture.node.stop().await.unwrap();
 }
 

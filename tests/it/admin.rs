@@ -14,6 +14,9 @@ use std::{
 /// Number of concurrent clients, more than a mailbox of capacity 1 can hold between two turns.
 const CLIENTS: u64 = 64;
 
+/// Minimum time between two messages that the node itself sends the mempool, in milliseconds.
+const OWN_INTERVAL_MS: u64 = 250;
+
 /// Returns the state of an actor's mailbox.
 async fn actor(node: &TestNode, name: &str) -> Value {
     let response = node
@@ -125,10 +128,9 @@ async fn rejects_requests_only_while_the_mailbox_capacity_is_low() {
     }
     let after = actor(&node, "mempool").await;
     let counted = |name: &str| after[name].as_u64().unwrap() - before[name].as_u64().unwrap();
-    // The node itself also sends the mempool a message four times per second, for the size of its
-    // file, and repeats one that was rejected only at the next turn.
+    // The node itself also requests the size of the mempool's file.
     let own = counted("refused").checked_sub(responses.rejected.load(SeqCst));
-    let own_max = lowered_ms / 250 + 1;
+    let own_max = lowered_ms / OWN_INTERVAL_MS + 1;
     assert!(own.is_some_and(|own| own <= own_max), "{own:?}, {own_max}");
     let looked_up = |status: &Value| {
         status["handled_by_kind"]["pending_by_hash"]
