@@ -257,7 +257,9 @@ async fn reads_of_submissions_wait_as_those_of_their_client() {
             let to = Wallet::new(1).address;
             let builder = TransactionBuilder::transfer(handle.chain(), sender.address, to, 1);
             let transfer = builder.expiration_secs(handle.now_usecs() / 1_000_000 + 30);
-            let transfer = transfer.nonce(nonce).sign_checked(handle.chain(), &sender.account);
+            let transfer = transfer
+                .nonce(nonce)
+                .sign_checked(handle.chain(), &sender.account);
             let handle = fixture.handle();
             Box::pin(async move { handle.submit(transfer, client).await })
         })
