@@ -156,7 +156,8 @@ pub struct SequencerConfig {
     /// gets a block of its own.
     pub block_bytes_max: usize,
     /// Maximum total estimated time of a block's user transactions, in milliseconds, at least 1. A
-    /// single transaction with a higher estimate gets a block of its own.
+    /// single transaction with a higher estimate gets a block of its own. One with more than a
+    /// tenth of it is the first of its block.
     pub block_time_max_ms: u64,
     /// Maximum number of blocks that are ordered and not yet durable, at least 1. Heartbeat
     /// blocks are extra.

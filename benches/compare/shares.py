@@ -20,7 +20,7 @@ import stock
 import wire
 
 NAME = "shares"
-FEW, MANY = 6, 600
+FEW, MANY = 12, 1_200
 # Connections with which an account submits more than half of what the node can execute.
 FEW_SPENDING = 64
 # Time of a load before the next step, in seconds.

@@ -179,7 +179,8 @@ impl<'a> History<'a> {
                 usize::MAX
             },
             usecs_max: if self.random.bool() {
-                self.random.u64(..3_000)
+                let bits = self.random.u32(8..16);
+                self.random.u64(..1 << bits)
             } else {
                 u64::MAX
             },

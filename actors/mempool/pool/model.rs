@@ -1,6 +1,6 @@
 //! A model of the pool: the same rules over a plain list, computed without indices.
 
-use super::{Removed, fair_queue::DEBT_MIN_USECS};
+use super::{LONG_SHARE, Removed, fair_queue::DEBT_MIN_USECS};
 use crate::{
     MempoolConfig, RemovalReason, SubmitError,
     protocol::mempool::{BatchLimits, PoolKey},
@@ -362,7 +362,9 @@ impl Model {
             let Some(best) = best.cloned() else { break };
             bytes += best.size();
             usecs += best.cost_usecs;
-            if !batch.is_empty() && (bytes > limits.bytes_max || usecs > limits.usecs_max) {
+            let fits = bytes <= limits.bytes_max && usecs <= limits.usecs_max;
+            let is_long = best.cost_usecs > limits.usecs_max / LONG_SHARE;
+            if !batch.is_empty() && (!fits || is_long) {
                 break;
             }
             batch.push(best.hash());

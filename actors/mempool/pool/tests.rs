@@ -375,15 +375,15 @@ fn ends_a_batch_at_its_byte_limit_but_never_before_one_transaction() {
 #[test]
 fn ends_a_batch_at_its_time_limit_but_never_before_one_transaction() {
     let mut pool = pool(|_| ());
-    for number in 0..3 {
+    for number in 0..40 {
         submit(&mut pool, draft(1, number)).unwrap();
     }
-    let cost_usecs = pool.total.usecs / 3;
+    let cost_usecs = pool.total.usecs / 40;
     let limits = |usecs_max| BatchLimits {
         usecs_max,
         ..NO_LIMITS
     };
-    assert_eq!(pool.take_batch(limits(2 * cost_usecs)).len(), 2);
+    assert_eq!(pool.take_batch(limits(20 * cost_usecs)).len(), 20);
     assert_eq!(pool.take_batch(limits(1)).len(), 1);
 }
 

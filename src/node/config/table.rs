@@ -264,8 +264,9 @@ settings! {
         Integer(1..=600_000), "ms",
         "Maximum total estimated time of the user transactions of a block, so that a block of \
          large transactions is as short as one of small ones. A single transaction with a higher \
-         estimate gets a block of its own. The estimate follows from size, signatures, the gas \
-         that the same function used in recent blocks, and the measured times of blocks. With \
+         estimate gets a block of its own, and one with more than a tenth of it begins a block, so \
+         that those before it do not wait for it. The estimate follows from size, signatures, the \
+         gas that the same function used in recent blocks, and the measured times of blocks. With \
          more, a transaction waits longer for the blocks before it; with less, blocks cost more \
          each.";
     "sequencer.blocks_in_flight_max" => node.sequencer.blocks_in_flight_max,

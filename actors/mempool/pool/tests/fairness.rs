@@ -232,6 +232,25 @@ fn gives_equal_time_to_large_and_small_transactions() {
     }
 }
 
+#[test]
+fn a_batch_ends_before_a_long_transaction_and_may_begin_with_it() {
+    let mut pool = pool(|_| ());
+    let first = submit(&mut pool, orderless(1, 0)).unwrap();
+    let long = submit(&mut pool, large(2, 0, 60_000)).unwrap();
+    let last = submit(&mut pool, orderless(3, 0)).unwrap();
+    let limits = |usecs_max| BatchLimits {
+        usecs_max,
+        ..NO_LIMITS
+    };
+    let usecs_max = LONG_SHARE * cost(&pool, &long);
+    assert_eq!(pool.take_batch(limits(usecs_max - 1)), [first]);
+    assert_eq!(pool.take_batch(limits(usecs_max - 1)), [long, last]);
+
+    let first = submit(&mut pool, orderless(4, 0)).unwrap();
+    let shorter = submit(&mut pool, large(5, 0, 60_000)).unwrap();
+    assert_eq!(pool.take_batch(limits(usecs_max)), [first, shorter]);
+}
+
 /// The pool holds none of the account's transactions while the next one is submitted.
 #[test]
 fn charges_an_account_that_sends_one_large_transaction_at_a_time() {
@@ -277,10 +296,8 @@ fn an_account_with_a_returned_transaction_retains_its_debt() {
     pool.commit(&leaving_out(block(1, &[], &[]), &[Arc::clone(&first)]));
     submit(&mut pool, large(1, 2, 60_000)).unwrap();
     assert_eq!(batch(&mut pool, 1), [first]);
-    let next = pool.take_batch(BatchLimits {
-        usecs_max: largest / 2,
-        ..NO_LIMITS
-    });
+    let small = cost(&pool, &orderless(2, 4_999).checked());
+    let next = batch(&mut pool, usize::try_from(largest / 2 / small).unwrap());
     assert_eq!(
         cost_by_sender(&pool, &next).get(&1),
         None,
