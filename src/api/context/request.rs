@@ -2,7 +2,7 @@
 
 use crate::{
     context::{
-        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder,
+        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder, body::ANSWERS_LIMIT,
         extract::format::response_format,
     },
     error::{ApiError, ErrorKind},
@@ -359,7 +359,7 @@ impl RequestContext {
             Err(_) => MEMORY_WAIT_MAX.as_secs(),
         };
         let overload = Overload {
-            limit: "api.answers_bytes_max",
+            limit: ANSWERS_LIMIT,
             value: self.state.responses.limit_bytes() as u64,
             retry_after_secs,
         };
@@ -370,7 +370,7 @@ impl RequestContext {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if the budget of responses has no capacity, and
+    /// Returns [`ErrorKind::Overloaded`] if the budget of responses has no capacity, and
     /// [`ErrorKind::Internal`] if the value cannot be serialized.
     pub fn respond<J: Serialize, B: Serialize>(
         &self,
