@@ -3,7 +3,7 @@
 use crate::{
     context::{
         ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder, body::ANSWERS_LIMIT,
-        extract::format::response_format,
+        extract::format::response_format, interrupt::interrupt,
     },
     error::{ApiError, ErrorKind},
     limits::{connection, large_responses::PART_DEMAND},
@@ -224,8 +224,7 @@ impl RequestContext {
         let waiting = Arc::downgrade(&waits);
         let query = move |snapshot: &Snapshot| {
             let end = Instant::now() + time_max;
-            let is_due = move || waiting.strong_count() == 0 || Instant::now() >= end;
-            call(snapshot, Interrupt::new(is_due))
+            call(snapshot, interrupt(waiting, end))
         };
         let answer = self.read(kind, demand, query).await;
         drop(waits);
