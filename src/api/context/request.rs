@@ -34,7 +34,13 @@ const MEMORY_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Demand of a query that looks up a few rows.
 const FEW_ROWS: Demand = Demand::rows(4);
 
-/// Approximate number of bytes of JSON for each byte of content.
+/// Number of bytes of JSON that are expected for each byte of content in BCS.
+///
+/// Hexadecimal text has 2, numbers and addresses up to 3, and the names of fields and types are
+/// added: a simulated transfer has 2.3 in sum. No factor is a bound: `false` and an escaped control
+/// character have 6 for one byte, and an empty item has the names of its fields. A body leases the
+/// bytes beyond its reservation while it is written, which may fail, so the factor is above the
+/// usual ones.
 const JSON_FACTOR: usize = 4;
 
 /// Number of bytes of BCS that are copied in the time in which a byte of JSON is rendered.
