@@ -52,7 +52,7 @@ pub enum SubmitError {
     Node(#[from] NodeError),
 }
 
-/// A limit on waiting work that was reached.
+/// A limit that was reached: on waiting work, on requests in flight, or on their memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("overloaded: {limit} = {value}")]
 pub struct Overload {
@@ -65,9 +65,9 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// Creates the overload of a queue that drains in milliseconds, so that one second, the minimum
-    /// of `Retry-After`, is long enough.
-    pub(crate) fn of_fast_queue(limit: &'static str, value: usize) -> Self {
+    /// Creates an overload that lasts for milliseconds, until a queue drains, or until permits or
+    /// memory are released. One second, the minimum of `Retry-After`, is long enough.
+    pub fn brief(limit: &'static str, value: usize) -> Self {
         Self {
             limit,
             value: value as u64,

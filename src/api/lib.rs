@@ -72,8 +72,8 @@ mod routes;
 pub use config::{ApiConfig, SwitchSettings};
 pub use context::{ApiState, ResponseCache, ResponseCacheStatus};
 pub use error::{
-    ErrorBody, ErrorCode, ErrorKind, Switch, TransactionName, extraction_error, unknown_route,
-    wrong_method,
+    ErrorBody, ErrorCode, ErrorKind, Switch, TransactionName, UNWRITABLE_RETRY_AFTER_SECS,
+    extraction_error, unknown_route, wrong_method,
 };
 pub use limits::{Connection, RouteMeters, RouteStatus, SwitchChange, Switches};
 pub use middleware::cors::BrowserCors;

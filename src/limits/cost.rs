@@ -34,8 +34,6 @@ pub enum WorkKind {
     Render,
     /// Bodies that are parsed.
     Parse,
-    /// Checks of signatures.
-    Signature,
     /// Executions of transactions in a block.
     Execution,
     /// Writes of executed blocks to the log and the database.
@@ -126,14 +124,13 @@ struct Coefficients {
 
 impl WorkKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::PointRead,
         Self::Page,
         Self::Simulation,
         Self::View,
         Self::Render,
         Self::Parse,
-        Self::Signature,
         Self::Execution,
         Self::Write,
     ];
@@ -147,7 +144,6 @@ impl WorkKind {
             Self::View => "view",
             Self::Render => "render",
             Self::Parse => "parse",
-            Self::Signature => "signature",
             Self::Execution => "execution",
             Self::Write => "write",
         }
@@ -161,7 +157,6 @@ impl WorkKind {
             Self::View => (30_000, 0, 7_000, 0, 0),
             Self::Render => (5_000, 0, 3_500, 0, 0),
             Self::Parse => (2_000, 2_000, 7_000, 0, 0),
-            Self::Signature => (2_000, 0, 1_000, 0, 30_000),
             // A transfer takes 10 us for 28 units beyond the intrinsic gas, 1,500 transfers in one
             // transaction 4.4 ms for 10,459.
             Self::Execution => (2_000, 0, 0, 400, 1_000),

@@ -219,10 +219,13 @@ impl<J: Cancel> FairQueue<J> {
     pub fn try_push(&self, client: ClientKey, cost_usecs: u64, job: J) -> Result<(), QueueFull<J>> {
         let (capacity_usecs, jobs_max) = (self.capacity_usecs(), self.0.jobs_max);
         let cost_usecs = cost_usecs.max(1);
+        // Declared before the guard, so that the jobs are dropped after the lock is released: a job
+        // may own a large transaction or response.
+        let mut _canceled = Vec::new();
         let mut state = self.state();
         let mut reached = state.reached_limit(client, cost_usecs, capacity_usecs, jobs_max);
         if reached.is_some() && state.is_search_due() {
-            state.drop_canceled();
+            _canceled = state.remove_canceled();
             reached = state.reached_limit(client, cost_usecs, capacity_usecs, jobs_max);
         }
         let Some(reached) = reached else {
@@ -391,26 +394,34 @@ impl<J> State<J> {
 }
 
 impl<J: Cancel> State<J> {
-    /// Removes the canceled jobs.
-    fn drop_canceled(&mut self) {
+    /// Removes the canceled jobs and returns them, so that the caller drops them without the lock.
+    fn remove_canceled(&mut self) -> Vec<J> {
         self.rejections_since_search = 0;
+        let mut removed = Vec::new();
         let waiting: Vec<_> = self.turns.iter().map(|&(_, _, key)| key).collect();
         for key in waiting {
             let client = &mut self.clients[key.index()];
-            let mut canceled = Vec::new();
-            // One check of each job, because it may be canceled at any moment.
-            client.jobs.retain(|(cost_usecs, job)| {
-                let is_canceled = job.is_canceled();
-                canceled.extend(is_canceled.then_some(*cost_usecs));
-                !is_canceled
-            });
+            let mut costs = Vec::new();
+            // Each job is taken and returned once, so the others keep their order.
+            for _ in 0..client.jobs.len() {
+                let Some((cost_usecs, job)) = client.jobs.pop_front() else {
+                    break;
+                };
+                if job.is_canceled() {
+                    costs.push(cost_usecs);
+                    removed.push(job);
+                } else {
+                    client.jobs.push_back((cost_usecs, job));
+                }
+            }
             if client.jobs.is_empty() {
                 self.turns.remove(&(client.tag, client.arrival, key));
             }
-            for cost_usecs in canceled {
+            for cost_usecs in costs {
                 self.release(key, cost_usecs);
             }
         }
+        removed
     }
 }
 

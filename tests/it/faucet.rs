@@ -172,6 +172,31 @@ async fn rejects_unknown_routes_and_methods_with_an_error_body() {
 }
 
 #[tokio::test]
+async fn names_the_limit_of_its_queue_and_the_time_to_retry() {
+    let node = TestNode::start(&["faucet.queue_capacity=1"]);
+    let body = json!({ "address": TestAccount::from_seed(1).address.to_string(), "amount": 1 });
+    let rejected = loop {
+        let requests = (0..20).map(|_| post(&node, "/fund", Some(body.clone())));
+        let responses = join_all(requests).await;
+        if let Some(rejected) = responses.into_iter().find(|found| found.status != 200) {
+            break rejected;
+        }
+    };
+    assert_eq!(rejected.status, 503, "{}", rejected.text);
+    assert_eq!(rejected.json["error_code"], "ServerOverloaded");
+    assert_eq!(
+        rejected.json["message"],
+        "overloaded: faucet.queue_capacity = 1"
+    );
+    let secs: u64 = rejected.headers["retry-after"]
+        .to_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((1..=30).contains(&secs), "{secs}");
+}
+
+#[tokio::test]
 async fn has_no_listener_if_it_is_disabled() {
     let node = TestNode::start(&["faucet.enabled=false"]);
     assert_eq!(node.faucet, None);

@@ -27,6 +27,8 @@ mod keep_alive;
 mod late_starts;
 mod log_reader;
 mod metrics;
+#[cfg(target_os = "linux")]
+mod nice;
 mod overload;
 mod pruned;
 mod run;

@@ -13,17 +13,14 @@ impl Pool {
     /// Records the work of the transactions of a durable block, and its times. Later estimates
     /// follow both.
     ///
-    /// Returns the sum of the estimates with which the pool admitted those that it holds, in
-    /// microseconds.
+    /// Returns the sum of the estimates with which the pool admitted the executed ones that it
+    /// holds, in microseconds.
     pub fn record_times(&mut self, block: &ExecutedBlock, times: BlockTimes) -> u64 {
-        let by_hash = &self.by_hash;
-        let held = |hash: &HashValue| by_hash.get(hash).map(|held| &**held);
-        self.costs.record(block, held, times);
-        let admitted = block.transactions.iter().filter_map(|executed| {
-            let PoolKey { sender, protector } = PoolKey::of(held(&executed.hash)?.raw());
-            Some(self.accounts.get(&sender)?.get(protector)?.cost_usecs)
-        });
-        admitted.sum()
+        let held = |hash: &HashValue| {
+            let PoolKey { sender, protector } = PoolKey::of(self.by_hash.get(hash)?.raw());
+            self.accounts.get(&sender)?.get(protector)
+        };
+        self.costs.record(block, held, times)
     }
 
     /// Removes the transactions of a durable block, and records a reason for each rejected one.

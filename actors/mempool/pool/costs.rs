@@ -8,6 +8,7 @@
 //!
 //! Estimates decide which transactions the sequencer takes. Execution does not read them.
 
+use super::entry::Entry;
 use ledger_crypto::{
     HashValue,
     map::{GenerationalMap, HashState},
@@ -109,13 +110,17 @@ impl Costs {
     ///
     /// The times are those of the whole block, so its work is too: the block itself, and all
     /// transactions, whether the pool holds them or not. `held` returns the transaction with this
-    /// hash if the pool holds it.
+    /// hash if the pool holds it. It is called once for each transaction.
+    ///
+    /// Returns the sum of the estimates with which the pool admitted the executed transactions that
+    /// it holds, in microseconds.
     pub(super) fn record<'p>(
         &mut self,
         block: &ExecutedBlock,
-        held: impl Fn(&HashValue) -> Option<&'p CheckedTransaction>,
+        held: impl Fn(&HashValue) -> Option<&'p Entry>,
         times: BlockTimes,
-    ) {
+    ) -> u64 {
+        let mut admitted_usecs = 0u64;
         let mut execution = self.model.estimate(WorkKind::Execution, EMPTY_BLOCK);
         let mut group = self
             .group
@@ -125,7 +130,10 @@ impl Costs {
             let write = match executed.transaction.as_user() {
                 Some(transaction) => {
                     let transaction = match held(&executed.hash) {
-                        Some(held) => held.into(),
+                        Some(held) => {
+                            admitted_usecs = admitted_usecs.saturating_add(held.cost_usecs);
+                            (&*held.transaction).into()
+                        }
                         None => SizedTransaction {
                             transaction,
                             size_bytes: transaction.size_bytes(),
@@ -144,7 +152,8 @@ impl Costs {
             if !discarded.is_not_included() {
                 let rejected = Demand {
                     signatures: held(&discarded.hash).map_or(1, |held| {
-                        held.transaction().authenticator.billed_signatures()
+                        let transaction = held.transaction.transaction();
+                        transaction.authenticator.billed_signatures()
                     }),
                     ..Demand::default()
                 };
@@ -156,6 +165,7 @@ impl Costs {
             Some(usecs) => self.model.record(group, usecs),
             None => self.group = Some(group),
         }
+        admitted_usecs
     }
 
     fn execution(&self, transaction: SizedTransaction<'_>, work: CallWork) -> Estimate {
@@ -322,6 +332,19 @@ mod tests {
         CallWork::of(transaction.into(), &block.transactions[0])
     }
 
+    /// Returns the entry of a transaction in a pool that admitted it with this estimate.
+    fn entry(transaction: &Arc<CheckedTransaction>, cost_usecs: u64) -> Entry {
+        Entry {
+            transaction: Arc::clone(transaction),
+            insertion: 0,
+            start_tag: 0,
+            cost_usecs,
+            inserted_at_secs: 0,
+            expires_at_secs: u64::MAX,
+            is_taken: true,
+        }
+    }
+
     /// Records a block of one transaction that took as long as estimated.
     fn record(costs: &mut Costs, transaction: &Arc<CheckedTransaction>, call_gas: u64) {
         let block = executed(transaction, call_gas);
@@ -331,7 +354,8 @@ mod tests {
             execution_usecs: empty.usecs + execution.usecs,
             group_write_usecs: None,
         };
-        costs.record(&block, |_| Some(&**transaction), times);
+        let held = entry(transaction, 1);
+        costs.record(&block, |_| Some(&held), times);
     }
 
     #[test]
@@ -396,6 +420,7 @@ mod tests {
             )
         };
         let before = estimates(&costs);
+        let held = entry(&transaction, 1);
         // Ten blocks of each group have one transaction each.
         for height in 0..20_000 {
             let is_last = height % 10 == 9;
@@ -403,7 +428,7 @@ mod tests {
                 execution_usecs: 3 * before.0,
                 group_write_usecs: is_last.then_some(5 * 10 * before.1),
             };
-            costs.record(&block, |_| Some(&*transaction), times);
+            costs.record(&block, |_| Some(&held), times);
         }
         let after = estimates(&costs);
         let is_near = |now: u64, expected: u64| now.abs_diff(expected) <= expected / 3;
@@ -426,11 +451,15 @@ mod tests {
                 execution_usecs: 1_000,
                 group_write_usecs: Some(1_000),
             };
-            let all = [&first, &second, &rejected, &left_out];
-            let held = |hash: &HashValue| all.into_iter().find(|held| held.hash() == *hash);
-            let held = |hash: &HashValue| held(hash).filter(|_| is_held).map(|held| &**held);
+            let all = [&first, &second, &rejected, &left_out].map(|held| entry(held, 7));
+            let held = |hash: &HashValue| {
+                let mut held = all.iter().filter(|_| is_held);
+                held.find(|held| held.transaction.hash() == *hash)
+            };
             let block = leaving_out(block(1, executed, discarded), &[Arc::clone(&left_out)]);
-            costs.record(&block, held, times);
+            let admitted_usecs = costs.record(&block, held, times);
+            let held_count = if is_held { executed.len() as u64 } else { 0 };
+            assert_eq!(admitted_usecs, 7 * held_count);
             [WorkKind::Execution, WorkKind::Write].map(|kind| {
                 let status = costs.model.status();
                 status[kind as usize].estimated_usecs

@@ -145,7 +145,7 @@ impl<A: Actor> Mailbox<A> {
         if !self.is_open() {
             return Err(NodeError::Stopping);
         }
-        let overload = || Overload::of_fast_queue(A::CAPACITY, self.metrics.capacity());
+        let overload = || Overload::brief(A::CAPACITY, self.metrics.capacity());
         let permit = self.metrics.try_acquire().ok_or_else(overload)?;
         self.post(message, Some(permit));
         Ok(())

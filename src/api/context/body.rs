@@ -9,6 +9,7 @@ use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
 };
 use bytes::Bytes;
+use ledger_actors::Overload;
 use ledger_limits::{ClientKey, MemoryBudget, MemoryLease, QueueFull, SMALL_LEASE_BYTES_MAX};
 use serde::Serialize;
 use std::{
@@ -23,8 +24,16 @@ use std::{
 /// Maximum size of a piece of a body, in bytes. A body of one piece is a small lease.
 pub(crate) const PIECE_BYTES_MAX: usize = SMALL_LEASE_BYTES_MAX;
 
+/// Name of the limit on the memory of responses that are made or unread, in error messages.
+pub(crate) const ANSWERS_LIMIT: &str = "api.answers_bytes_max";
+
 /// Initial capacity of a body, in bytes: most transactions and resources fit.
 const FIRST_BYTES: usize = 4 * 1024;
+
+/// Returns the error of a response for which the budget has no capacity.
+pub(crate) fn answers_full(budget: &MemoryBudget) -> ErrorKind {
+    Overload::brief(ANSWERS_LIMIT, budget.limit_bytes()).into()
+}
 
 /// A complete body: a list of pieces, and the lease of their memory if they were written by a
 /// [`BodyWriter`].
@@ -200,7 +209,7 @@ impl BodyWriter {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if it has none.
+    /// Returns [`ErrorKind::Overloaded`] if it has none.
     pub fn check_memory(&mut self) -> Result<(), ErrorKind> {
         self.lease_values(SMALL_LEASE_BYTES_MAX)?;
         self.release_values();
@@ -211,7 +220,7 @@ impl BodyWriter {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
+    /// Returns [`ErrorKind::Overloaded`] if the budget has no capacity.
     pub fn lease_values(&mut self, size_bytes: usize) -> Result<(), ErrorKind> {
         if !self.lease.try_grow(size_bytes) {
             return Err(self.rejection());
@@ -227,9 +236,7 @@ impl BodyWriter {
     }
 
     fn rejection(&self) -> ErrorKind {
-        ErrorKind::AnswersFull {
-            limit_bytes: self.budget.limit_bytes(),
-        }
+        answers_full(&self.budget)
     }
 
     /// Returns whether a write has failed because the budget had no capacity.
@@ -241,7 +248,7 @@ impl BodyWriter {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity, and
+    /// Returns [`ErrorKind::Overloaded`] if the budget has no capacity, and
     /// [`ErrorKind::Internal`] if the value has no JSON form.
     pub fn write_json(&mut self, value: &impl Serialize) -> Result<(), ErrorKind> {
         serde_json::to_writer(&mut *self, value).map_err(|cause| match self.is_rejected {
@@ -254,7 +261,7 @@ impl BodyWriter {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity, and
+    /// Returns [`ErrorKind::Overloaded`] if the budget has no capacity, and
     /// [`ErrorKind::Internal`] for another error of `write`.
     pub fn write_bcs_with(
         &mut self,
@@ -270,7 +277,7 @@ impl BodyWriter {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
+    /// Returns [`ErrorKind::Overloaded`] if the budget has no capacity.
     pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), ErrorKind> {
         // The only error of the writer is a lease that the budget rejects.
         io::Write::write_all(self, bytes).map_err(|_| self.rejection())
@@ -426,13 +433,13 @@ mod tests {
         ];
         for rejected in rejected {
             assert!(
-                matches!(rejected, Err(ErrorKind::AnswersFull { .. })),
+                matches!(rejected, Err(ErrorKind::Overloaded(_))),
                 "{rejected:?}"
             );
         }
         let bcs = BodyWriter::new(&budget, ClientKey::NODE)
             .write_bcs_with(|out| bcs::serialize_into(out, &text));
-        assert!(matches!(bcs, Err(ErrorKind::AnswersFull { .. })), "{bcs:?}");
+        assert!(matches!(bcs, Err(ErrorKind::Overloaded(_))), "{bcs:?}");
         drop(writer);
         assert_eq!(budget.held_bytes(), 1);
     }

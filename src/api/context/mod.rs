@@ -3,6 +3,7 @@
 pub(crate) mod body;
 mod cache;
 pub(crate) mod extract;
+mod interrupt;
 mod page_body;
 mod request;
 mod response;

@@ -2,8 +2,8 @@
 
 use crate::{
     context::{
-        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder,
-        extract::format::response_format,
+        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder, body::ANSWERS_LIMIT,
+        extract::format::response_format, interrupt::interrupt,
     },
     error::{ApiError, ErrorKind},
     limits::{connection, large_responses::PART_DEMAND},
@@ -34,7 +34,13 @@ const MEMORY_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Demand of a query that looks up a few rows.
 const FEW_ROWS: Demand = Demand::rows(4);
 
-/// Approximate number of bytes of JSON for each byte of content.
+/// Number of bytes of JSON that are expected for each byte of content in BCS.
+///
+/// Hexadecimal text has 2, numbers and addresses up to 3, and the names of fields and types are
+/// added: a simulated transfer has 2.3 in sum. No factor is a bound: `false` and an escaped control
+/// character have 6 for one byte, and an empty item has the names of its fields. A body leases the
+/// bytes beyond its reservation while it is written, which may fail, so the factor is above the
+/// usual ones.
 const JSON_FACTOR: usize = 4;
 
 /// Number of bytes of BCS that are copied in the time in which a byte of JSON is rendered.
@@ -224,8 +230,7 @@ impl RequestContext {
         let waiting = Arc::downgrade(&waits);
         let query = move |snapshot: &Snapshot| {
             let end = Instant::now() + time_max;
-            let is_due = move || waiting.strong_count() == 0 || Instant::now() >= end;
-            call(snapshot, Interrupt::new(is_due))
+            call(snapshot, interrupt(waiting, end))
         };
         let answer = self.read(kind, demand, query).await;
         drop(waits);
@@ -359,7 +364,7 @@ impl RequestContext {
             Err(_) => MEMORY_WAIT_MAX.as_secs(),
         };
         let overload = Overload {
-            limit: "api.answers_bytes_max",
+            limit: ANSWERS_LIMIT,
             value: self.state.responses.limit_bytes() as u64,
             retry_after_secs,
         };
@@ -370,7 +375,7 @@ impl RequestContext {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if the budget of responses has no capacity, and
+    /// Returns [`ErrorKind::Overloaded`] if the budget of responses has no capacity, and
     /// [`ErrorKind::Internal`] if the value cannot be serialized.
     pub fn respond<J: Serialize, B: Serialize>(
         &self,

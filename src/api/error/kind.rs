@@ -172,36 +172,13 @@ pub enum ErrorKind {
     /// The mempool is full.
     #[error("{0}")]
     PoolFull(String),
-    /// The mailbox of an actor or the queue of other threads is full.
+    /// A limit is reached: the mailbox of an actor, the queue of other threads, the requests in
+    /// flight, or the memory of bodies or responses.
     #[error(transparent)]
     Overloaded(#[from] Overload),
     /// The newest block was not applied to the database in time for a read.
     #[error("the disk of the node is too slow to read the newest block; retry later")]
     NotApplied,
-    /// The number of requests in flight has reached `api.max_in_flight`, or that of health checks
-    /// has reached their own limit.
-    #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
-    TooManyInFlight(usize),
-    /// The number of requests in flight of the client's address has reached
-    /// `api.max_in_flight_per_address`.
-    #[error("{0} requests of this address are in flight, which is the limit")]
-    TooManyOfAddress(usize),
-    /// The number of requests in flight of the connection has reached
-    /// `api.max_streams_per_connection`.
-    #[error("{0} requests of this connection are in flight, which is the limit")]
-    TooManyOnConnection(usize),
-    /// The memory of request bodies has reached `api.bodies_bytes_max`.
-    #[error("overloaded: api.bodies_bytes_max = {limit_bytes}")]
-    BodiesFull {
-        /// The limit, in bytes.
-        limit_bytes: usize,
-    },
-    /// The memory of responses that are made or unread has reached `api.answers_bytes_max`.
-    #[error("overloaded: api.answers_bytes_max = {limit_bytes}")]
-    AnswersFull {
-        /// The limit, in bytes.
-        limit_bytes: usize,
-    },
     /// The store cannot be written, because its disk failed or is full.
     #[error(transparent)]
     Unwritable(StorageUnavailable),
@@ -293,15 +270,9 @@ impl ErrorKind {
             Self::ApiDisabled(_) => (Status::FORBIDDEN, Code::ApiDisabled),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
-            Self::Overloaded(_)
-            | Self::NotApplied
-            | Self::TooManyInFlight(_)
-            | Self::TooManyOfAddress(_)
-            | Self::TooManyOnConnection(_)
-            | Self::BodiesFull { .. }
-            | Self::AnswersFull { .. }
-            | Self::Unwritable(_)
-            | Self::Stopping => (Status::SERVICE_UNAVAILABLE, Code::InternalError),
+            Self::Overloaded(_) | Self::NotApplied | Self::Unwritable(_) | Self::Stopping => {
+                (Status::SERVICE_UNAVAILABLE, Code::InternalError)
+            }
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
             Self::Syntax(_) => (Status::BAD_REQUEST, Code::WebFrameworkError),
             Self::UnknownRoute(_) => (Status::NOT_FOUND, Code::WebFrameworkError),

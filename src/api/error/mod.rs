@@ -14,4 +14,5 @@ pub use fallback::{extraction_error, unknown_route, wrong_method};
 pub(crate) use headers::LedgerHeaders;
 pub use kind::{ErrorKind, TransactionName};
 pub(crate) use response::ApiError;
+pub use response::UNWRITABLE_RETRY_AFTER_SECS;
 pub use switch::Switch;

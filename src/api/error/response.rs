@@ -17,7 +17,7 @@ const RETRY_AFTER_SECS: u64 = 1;
 
 /// `Retry-After` while the store cannot be written, in seconds. This lasts until an operator frees
 /// disk space or replaces the disk, so frequent retries are useless.
-const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
+pub const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
 
 impl ErrorKind {
     /// Returns the status of the validation that rejected the transaction, now or while it was

@@ -7,9 +7,8 @@
 //! A new connection is untrusted until one of its transactions is accepted. Otherwise a flood of
 //! invalid signatures would be trusted by opening a new connection for each.
 
-use crate::error::ErrorKind;
 use actix_web::{HttpMessage as _, HttpRequest};
-use ledger_actors::{Accepted, Lane, SubmitError};
+use ledger_actors::{Accepted, Lane, Overload, SubmitError};
 use ledger_limits::{Limit, Permit};
 use ledger_types::ValidationStatus;
 use std::{cell::Cell, rc::Rc};
@@ -60,17 +59,17 @@ pub(crate) type ConnectionPermit = Permit<Rc<Limit>>;
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::TooManyOnConnection`] if the limit is reached.
+/// Returns [`Overload`] if the limit is reached.
 pub(crate) fn acquire_permit(
     request: &HttpRequest,
     limit: usize,
-) -> Result<Option<ConnectionPermit>, ErrorKind> {
+) -> Result<Option<ConnectionPermit>, Overload> {
     let Some(connection) = connection_of(request) else {
         return Ok(None);
     };
     // All requests of a connection are served on one thread, so nothing comes between.
     if connection.in_flight.held() >= limit {
-        return Err(ErrorKind::TooManyOnConnection(limit));
+        return Err(Overload::brief("api.max_streams_per_connection", limit));
     }
     Ok(Some(Permit::acquire(Rc::clone(&connection.in_flight))))
 }

@@ -3,12 +3,16 @@
 use super::connection::{self, ConnectionPermit};
 use crate::{config::ApiConfig, error::ErrorKind};
 use actix_web::HttpRequest;
+use ledger_actors::Overload;
 use ledger_limits::{KeyedLimit, KeyedPermit, Limit, Permit, network_of};
 use std::{net::IpAddr, ops::Deref, rc::Rc, sync::Arc};
 
 /// Maximum number of health checks in flight. They do not count as requests in flight, because a
 /// load balancer must see that a node at its limit is healthy.
 const HEALTH_CHECKS_MAX: usize = 64;
+
+/// Name of [`HEALTH_CHECKS_MAX`] in error messages.
+const HEALTH_CHECKS: &str = "health checks in flight";
 
 /// Path of the health check, which has a limit of its own.
 const HEALTH_PATH: &str = "/v1/-/healthy";
@@ -74,38 +78,38 @@ impl ThreadLimits {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::TooManyOnConnection`], [`ErrorKind::TooManyOfAddress`] or
-    /// [`ErrorKind::TooManyInFlight`] (503) with the limit that is reached.
+    /// Returns [`ErrorKind::Overloaded`] (503) with the limit that is reached.
     pub(crate) fn acquire(
         self: &Rc<Self>,
         request: &HttpRequest,
         client: Option<IpAddr>,
     ) -> Result<RequestPermits, ErrorKind> {
         let limits = &*self.0;
-        let of_all = |limit| {
+        let of_all = |limit, name| {
             let handle = ThreadLimit {
                 limits: Rc::clone(self),
                 limit,
             };
             let max = handle.max();
-            Permit::try_acquire(handle).ok_or(ErrorKind::TooManyInFlight(max))
+            Permit::try_acquire(handle).ok_or_else(|| Overload::brief(name, max))
         };
         if request.path() == HEALTH_PATH {
             return Ok(RequestPermits {
                 _of_connection: None,
                 _of_address: None,
-                _of_all: of_all(|limits| &limits.health_checks)?,
+                _of_all: of_all(|limits| &limits.health_checks, HEALTH_CHECKS)?,
             });
         }
         let of_connection = connection::acquire_permit(request, limits.connection_max)?;
         let of_address = client.map(|address| {
             let permit = limits.of_addresses.try_acquire(network_of(address));
-            permit.ok_or(ErrorKind::TooManyOfAddress(limits.address_max))
+            permit
+                .ok_or_else(|| Overload::brief("api.max_in_flight_per_address", limits.address_max))
         });
         Ok(RequestPermits {
             _of_connection: of_connection,
             _of_address: of_address.transpose()?,
-            _of_all: of_all(|limits| &limits.all)?,
+            _of_all: of_all(|limits| &limits.all, "api.max_in_flight")?,
         })
     }
 }
@@ -116,17 +120,36 @@ mod tests {
     use actix_web::test::TestRequest;
 
     #[test]
+    fn names_the_setting_of_the_limit_that_is_reached() {
+        let config = ApiConfig {
+            max_in_flight: 2,
+            max_in_flight_per_address: 1,
+            ..ApiConfig::default()
+        };
+        let limits = Arc::new(InFlightLimits::new(&config)).for_thread();
+        let request = TestRequest::default().to_http_request();
+        let [one, two, three] = [1, 2, 3].map(|number| Some([127, 0, 0, number].into()));
+        let permits = [one, two].map(|client| limits.acquire(&request, client).unwrap());
+        for (client, expected) in [
+            (one, "overloaded: api.max_in_flight_per_address = 1"),
+            (three, "overloaded: api.max_in_flight = 2"),
+        ] {
+            let full = limits.acquire(&request, client).err().unwrap();
+            assert_eq!(full.to_string(), expected);
+        }
+        drop(permits);
+        limits.acquire(&request, one).unwrap();
+    }
+
+    #[test]
     fn rejects_health_checks_beyond_their_own_limit() {
         let limits = Arc::new(InFlightLimits::new(&ApiConfig::default())).for_thread();
         let request = TestRequest::with_uri(HEALTH_PATH).to_http_request();
         let mut permits: Vec<_> = (0..HEALTH_CHECKS_MAX)
             .map(|_| limits.acquire(&request, None).unwrap())
             .collect();
-        let full = limits.acquire(&request, None);
-        assert!(matches!(
-            full,
-            Err(ErrorKind::TooManyInFlight(HEALTH_CHECKS_MAX))
-        ));
+        let full = limits.acquire(&request, None).err().unwrap();
+        assert_eq!(full.to_string(), "overloaded: health checks in flight = 64");
         permits.pop();
         limits.acquire(&request, None).unwrap();
     }

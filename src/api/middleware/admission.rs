@@ -4,7 +4,10 @@
 //! [`ThreadLimits::acquire`]. Its response needs memory until its client has read it.
 
 use crate::{
-    context::{SharedBody, body::ResponseLease},
+    context::{
+        SharedBody,
+        body::{ResponseLease, answers_full},
+    },
     error::ErrorKind,
     limits::{RequestPermits, ThreadLimits},
 };
@@ -89,7 +92,7 @@ struct ResponseMemory {
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
+/// Returns [`ErrorKind::Overloaded`] if the budget has no capacity.
 fn memory(
     responses: &MemoryBudget,
     client: ClientKey,
@@ -109,8 +112,7 @@ fn memory(
         rendered.map_or_else(|| responses.lease(client), |ResponseLease(lease)| lease);
     of_responses.shrink_to(size_bytes);
     if !of_responses.try_grow(size_bytes - of_responses.bytes()) {
-        let limit_bytes = responses.limit_bytes();
-        return Err(ErrorKind::AnswersFull { limit_bytes });
+        return Err(answers_full(responses));
     }
     let of_bodies = response
         .extensions()

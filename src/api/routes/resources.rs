@@ -273,7 +273,7 @@ impl ReadPart {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AnswersFull`] if the budget of responses has no capacity.
+    /// Returns [`ErrorKind::Overloaded`] if the budget of responses has no capacity.
     fn render(self, ledger_info: LedgerInfo) -> Result<Rendered, ApiError> {
         let Self {
             mut page,

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Weak};
 
 /// A job with the number of its client, which a test can cancel.
 #[derive(Clone, Debug)]
@@ -182,6 +182,43 @@ fn canceled_jobs_leave_a_full_queue() {
     assert_eq!((queue.len(), queue.waiting_usecs()), (1, 1));
 }
 
+/// A canceled job that records, when it is dropped, whether the lock of its queue is held.
+struct Dropped {
+    queue: Weak<Shared<Self>>,
+    under_lock: Arc<Mutex<Vec<bool>>>,
+}
+
+impl Cancel for Dropped {
+    fn is_canceled(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if let Some(queue) = self.queue.upgrade() {
+            let is_locked = queue.state.try_lock().is_err();
+            self.under_lock.lock().unwrap().push(is_locked);
+        }
+    }
+}
+
+#[test]
+fn drops_canceled_jobs_after_the_lock_is_released() {
+    let queue = FairQueue::new(2, 1_000);
+    let under_lock = Arc::default();
+    let push = || {
+        let job = Dropped {
+            queue: Arc::downgrade(&queue.0),
+            under_lock: Arc::clone(&under_lock),
+        };
+        queue.try_push(key(1), 1, job).is_ok()
+    };
+    assert!(push());
+    assert!(push(), "accepted because the canceled job leaves the queue");
+    assert_eq!(*under_lock.lock().unwrap(), [false]);
+}
+
 #[test]
 fn asks_for_a_retry_when_the_waiting_jobs_are_drained_at_the_measured_rate() {
     let queue = FairQueue::new(100, 1_000);
@@ -219,7 +256,8 @@ fn a_client_retains_little_memory_after_its_jobs() {
             for job in &jobs {
                 job.canceled.store(1, Relaxed);
             }
-            queue.state().drop_canceled();
+            let removed = queue.state().remove_canceled();
+            assert_eq!(removed.len(), jobs.len());
         } else {
             while pop(&queue).is_some() {}
         }

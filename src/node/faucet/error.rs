@@ -4,7 +4,8 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use ledger_actors::StorageUnavailable;
+use ledger_actors::{Overload, StorageUnavailable};
+use ledger_api::UNWRITABLE_RETRY_AFTER_SECS;
 use ledger_crypto::HashValue;
 use serde::Serialize;
 
@@ -29,9 +30,18 @@ pub enum FaucetError {
         /// Maximum size of a body, in bytes.
         limit_bytes: usize,
     },
-    /// A queue of the faucet or of the node is full.
-    #[error("the faucet is overloaded: {0}; try again soon")]
-    Overloaded(&'static str),
+    /// The queue of the faucet or of a part of the node is full.
+    #[error(transparent)]
+    Overloaded(#[from] Overload),
+    /// The mempool is full, for the reason in the text.
+    #[error("{0}")]
+    MempoolFull(String),
+    /// Other users of the faucet's key took the sequence numbers of its transactions.
+    #[error("the faucet's key is in use elsewhere; retry later")]
+    KeyInUse,
+    /// The newest block was not applied to the database in time for a read.
+    #[error("the disk of the node is too slow to read the newest block; retry later")]
+    NotApplied,
     /// The ledger cannot be written.
     #[error(transparent)]
     Unwritable(StorageUnavailable),
@@ -66,9 +76,12 @@ impl FaucetError {
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "WebFrameworkError"),
             Self::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "WebFrameworkError"),
-            Self::Overloaded(_) | Self::Unwritable(_) | Self::Stopping => {
-                (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded")
-            }
+            Self::Overloaded(_)
+            | Self::MempoolFull(_)
+            | Self::KeyInUse
+            | Self::NotApplied
+            | Self::Unwritable(_)
+            | Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),
             Self::Failed(_) => (StatusCode::FORBIDDEN, "TransactionFailed"),
             Self::Unclear(_) | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
         }
@@ -92,10 +105,22 @@ impl FaucetError {
             .body(self.to_string())
     }
 
+    /// Returns the value of `Retry-After`, in seconds.
+    ///
+    /// A full queue states its own time. The mempool has capacity again after the next block, so
+    /// one second, the minimum of the header, is long enough.
+    fn retry_after_secs(&self) -> u64 {
+        match self {
+            Self::Overloaded(overload) => overload.retry_after_secs,
+            Self::Unwritable(_) => UNWRITABLE_RETRY_AFTER_SECS,
+            _ => 1,
+        }
+    }
+
     fn start(&self, status: StatusCode) -> actix_web::HttpResponseBuilder {
         let mut response = HttpResponse::build(status);
         if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.insert_header((header::RETRY_AFTER, "1"));
+            response.insert_header((header::RETRY_AFTER, self.retry_after_secs().to_string()));
         }
         if let Self::MethodNotAllowed(allowed) = self {
             response.insert_header((header::ALLOW, *allowed));

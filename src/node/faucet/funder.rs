@@ -1,7 +1,7 @@
 //! The task that owns the faucet's key. It pays all waiting requests with one transaction at a
 //! time.
 
-use super::error::FaucetError;
+use super::{batch_times::BatchTimes, error::FaucetError};
 use ledger_actors::{NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus};
 use ledger_client::signer::{self, Payment, Signer, Terms};
 use ledger_limits::ClientKey;
@@ -53,6 +53,7 @@ pub struct Funder {
     node: NodeHandle,
     chain: ChainIdentity,
     signer: Signer,
+    times: Arc<BatchTimes>,
 }
 
 /// Outcome of one transaction.
@@ -66,13 +67,15 @@ enum Attempt {
 }
 
 impl Funder {
-    /// Creates the funder of `node` that pays from the account of `signer`.
-    pub fn new(node: NodeHandle, signer: Signer) -> Self {
+    /// Creates the funder of `node` that pays from the account of `signer`. It measures its batches
+    /// in `times`.
+    pub fn new(node: NodeHandle, signer: Signer, times: Arc<BatchTimes>) -> Self {
         let chain = node.chain().identity().clone();
         Self {
             node,
             chain,
             signer,
+            times,
         }
     }
 
@@ -83,10 +86,9 @@ impl Funder {
             // Clients that have disconnected are not funded.
             batch.retain(|request: &Request| !request.reply.is_closed());
             if !batch.is_empty() {
-                serve(std::mem::take(&mut batch), async |payments| {
-                    self.pay(payments).await
-                })
-                .await;
+                let batch = std::mem::take(&mut batch);
+                let payment = serve(batch, async |payments| self.pay(payments).await);
+                self.times.measure(payment).await;
             }
         }
     }
@@ -99,7 +101,7 @@ impl Funder {
                 Attempt::Aborted(reason) => return Err(FaucetError::Failed(reason)),
                 Attempt::Overtaken(reason) if Instant::now() >= deadline => {
                     tracing::warn!(%reason, "other users of the faucet's key take its sequence numbers");
-                    return Err(FaucetError::Overloaded("its key is in use elsewhere"));
+                    return Err(FaucetError::KeyInUse);
                 }
                 Attempt::Overtaken(_) => tokio::time::sleep(POLL_PAUSE).await,
             }
@@ -227,8 +229,8 @@ async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Payment]) -> Result<Fund
 /// Returns the outcome of an attempt whose submission was rejected.
 fn rejected_submission(error: SubmitError) -> Result<Attempt, FaucetError> {
     match error {
-        SubmitError::Full { .. } | SubmitError::AccountFull { .. } => {
-            Err(FaucetError::Overloaded("the mempool is full"))
+        SubmitError::Full { reason } | SubmitError::AccountFull { reason } => {
+            Err(FaucetError::MempoolFull(reason))
         }
         SubmitError::Node(error) => Err(node_error(error)),
         SubmitError::SequenceNumberTooOld { .. }
@@ -252,10 +254,10 @@ fn node_error(error: NodeError) -> FaucetError {
         return FaucetError::Unwritable(cause);
     }
     match error {
-        NodeError::Overloaded(overload) => FaucetError::Overloaded(overload.limit),
+        NodeError::Overloaded(overload) => overload.into(),
         NodeError::Stopping => FaucetError::Stopping,
         NodeError::StorageUnavailable(cause) => FaucetError::Unwritable(cause),
-        NodeError::NotApplied => FaucetError::Overloaded("store-applier"),
+        NodeError::NotApplied => FaucetError::NotApplied,
         NodeError::Store(error) => {
             tracing::error!(%error, "the faucet cannot read the ledger");
             FaucetError::Internal

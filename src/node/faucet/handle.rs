@@ -1,6 +1,7 @@
 //! The handle through which routes use the funding task.
 
 use super::{
+    batch_times::BatchTimes,
     error::FaucetError,
     funder::{Funded, Funder, Request},
 };
@@ -8,10 +9,11 @@ use crate::{
     access::{AllowedOrigins, HostOriginPolicy},
     config::FaucetSettings,
 };
-use ledger_actors::NodeHandle;
+use ledger_actors::{NodeHandle, Overload};
 use ledger_client::signer::Signer;
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_types::AccountAddress;
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 /// Amount of a request that names none, in the coin's smallest unit: a thousand coins, as the
@@ -22,6 +24,7 @@ const AMOUNT_DEFAULT: u64 = 100_000_000_000;
 #[derive(Clone, Debug)]
 pub struct Faucet {
     queue: mpsc::Sender<Request>,
+    times: Arc<BatchTimes>,
     amount_max: u64,
     /// The `Host` and `Origin` headers that the faucet accepts.
     pub policy: HostOriginPolicy,
@@ -31,10 +34,12 @@ impl Faucet {
     /// Starts the funding task, which owns `key`, on the current actix system.
     pub fn start(node: NodeHandle, key: Ed25519PrivateKey, settings: &FaucetSettings) -> Self {
         let (queue, requests) = mpsc::channel(settings.queue_capacity);
-        let funder = Funder::new(node, Signer::new(key));
+        let times = Arc::<BatchTimes>::default();
+        let funder = Funder::new(node, Signer::new(key), Arc::clone(&times));
         actix_web::rt::spawn(funder.run(requests));
         Self {
             queue,
+            times,
             amount_max: settings.amount_max,
             policy: HostOriginPolicy {
                 section: "faucet",
@@ -61,9 +66,17 @@ impl Faucet {
         self.queue
             .try_send(Request { to, amount, reply })
             .map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => FaucetError::Overloaded("its queue is full"),
+                mpsc::error::TrySendError::Full(_) => self.queue_full().into(),
                 mpsc::error::TrySendError::Closed(_) => FaucetError::Stopping,
             })?;
         answer.await.unwrap_or(Err(FaucetError::Stopping))
+    }
+
+    fn queue_full(&self) -> Overload {
+        Overload {
+            limit: "faucet.queue_capacity",
+            value: self.queue.max_capacity() as u64,
+            retry_after_secs: self.times.retry_after_secs(),
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! transaction is committed. So requests never collide on a sequence number, and many requests take
 //! few transactions.
 
+mod batch_times;
 mod error;
 mod funder;
 mod handle;

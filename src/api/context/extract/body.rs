@@ -21,6 +21,7 @@ use actix_web::{
 };
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
+use ledger_actors::Overload;
 use ledger_limits::{Demand, MemoryBudget, MemoryLease, WorkKind};
 use ledger_vm::Chain;
 use serde::de::DeserializeOwned;
@@ -234,9 +235,7 @@ async fn receive(
 
 /// Returns the error of a body that exceeds the memory budget of bodies.
 fn full(budget: &MemoryBudget) -> ErrorKind {
-    ErrorKind::BodiesFull {
-        limit_bytes: budget.limit_bytes(),
-    }
+    Overload::brief("api.bodies_bytes_max", budget.limit_bytes()).into()
 }
 
 async fn collect(
@@ -395,9 +394,10 @@ mod tests {
             assert!(other.try_grow(LIMIT - 6));
             let unread = chunks(lengths).chain(stream::pending());
             let problem = read_stream_with(unread, &budget, &lease).await.unwrap_err();
-            assert!(
-                matches!(problem, ErrorKind::BodiesFull { limit_bytes: LIMIT }),
-                "{lengths:?}: {problem}"
+            assert_eq!(
+                problem.to_string(),
+                format!("overloaded: api.bodies_bytes_max = {LIMIT}"),
+                "{lengths:?}"
             );
             drop(lease);
             assert_eq!(budget.held_bytes(), other.bytes(), "{lengths:?}");

@@ -117,8 +117,7 @@ impl TransactionPage {
     ///
     /// Returns [`ErrorKind::InvalidInput`] if the page is too large and may not be short,
     /// [`ErrorKind::VersionPruned`] or the error of [`Self::of_block`] if a transaction is pruned
-    /// before it is read, and [`ErrorKind::AnswersFull`] or [`ErrorKind::Overloaded`] if the budget
-    /// has no capacity.
+    /// before it is read, and [`ErrorKind::Overloaded`] if the budget has no capacity.
     pub async fn make(
         cx: &RequestContext,
         ledger_info: LedgerInfo,

@@ -29,9 +29,13 @@ async fn requests_of_one_connection_above_its_limit_are_503() {
     let [connection, other] = [(), ()].map(|()| Rc::new(Connection::default()));
     let first = get(&connection).await;
     let _second = get(&connection).await;
+    let rejected = get(&connection).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let body = to_bytes(rejected.into_body()).await.unwrap();
+    let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(
-        get(&connection).await.status(),
-        StatusCode::SERVICE_UNAVAILABLE
+        body["message"],
+        "overloaded: api.max_streams_per_connection = 2"
     );
     assert_eq!(get(&other).await.status(), StatusCode::OK);
     drop(first);
@@ -81,6 +85,10 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         (503, "internal_error")
     );
     assert_eq!(rejected.headers["retry-after"], "1");
+    assert_eq!(
+        rejected.json()["message"],
+        "overloaded: api.max_in_flight = 1"
+    );
 
     let waited = waiting.await.unwrap();
     assert_eq!(waited.status, 200, "{}", waited.text());

@@ -4,6 +4,7 @@ mod batch;
 mod batch_rejections;
 mod blocks;
 mod browsers;
+mod calls;
 mod clock;
 mod compression;
 mod concurrent_commits;

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 const PATH: &str = "/v1/transactions/simulate";
 
 /// Returns the transfer with a signature of zeros, as SDKs send it.
-fn unsigned(api: &TestApi, transfer: &Transfer) -> SignedTransaction {
+pub(super) fn unsigned(api: &TestApi, transfer: &Transfer) -> SignedTransaction {
     let mut signed = transfer.sign(&api.chain);
     signed.authenticator = TransactionAuthenticator::Ed25519 {
         public_key: transfer.account().key.public_key(),

@@ -23,7 +23,7 @@ async fn connect_from_elsewhere(api: &TestApi) -> RawConnection {
 }
 
 /// Occupies a reader thread until the returned value is dropped.
-async fn occupy_reader(api: &TestApi) -> mpsc::Sender<()> {
+pub(super) async fn occupy_reader(api: &TestApi) -> mpsc::Sender<()> {
     let (started_sender, started) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     let handle = api.handle();
@@ -44,7 +44,7 @@ async fn occupy_reader(api: &TestApi) -> mpsc::Sender<()> {
 }
 
 /// Waits until this many queries wait for a reader thread.
-async fn wait_for_queries(api: &TestApi, count: usize) {
+pub(super) async fn wait_for_queries(api: &TestApi, count: usize) {
     let waiting = || {
         let budgets = api.handle().budgets();
         let reads = budgets.iter().find(|status| status.name == "reads");

@@ -201,36 +201,6 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("the disk of the node is too slow to read the newest block; retry later"),
         ),
         (
-            ErrorKind::TooManyInFlight(8),
-            503,
-            "internal_error",
-            text("the node is overloaded: 8 requests are in flight, which is the limit"),
-        ),
-        (
-            ErrorKind::TooManyOfAddress(8),
-            503,
-            "internal_error",
-            text("8 requests of this address are in flight, which is the limit"),
-        ),
-        (
-            ErrorKind::TooManyOnConnection(8),
-            503,
-            "internal_error",
-            text("8 requests of this connection are in flight, which is the limit"),
-        ),
-        (
-            ErrorKind::BodiesFull { limit_bytes: 7 },
-            503,
-            "internal_error",
-            text("overloaded: api.bodies_bytes_max = 7"),
-        ),
-        (
-            ErrorKind::AnswersFull { limit_bytes: 7 },
-            503,
-            "internal_error",
-            text("overloaded: api.answers_bytes_max = 7"),
-        ),
-        (
             ErrorKind::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
             503,
             "internal_error",

@@ -150,6 +150,8 @@ impl TestApi {
         let server =
             HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
                 .workers(1)
+                // As the node does: a client that closes its side has abandoned its request.
+                .h1_allow_half_closed(false)
                 .on_connect(|_, data| {
                     data.insert(std::rc::Rc::new(Remembered::default()));
                 })
