@@ -250,7 +250,8 @@ settings! {
          transaction, which ends the wait with a reason.";
     "wait.capacity" => node.wait.capacity, Integer(1..=1_000_000), "long polls",
         "Maximum number of concurrent long polls; beyond it, wait_by_hash responds as by_hash \
-         does, with a pending transaction after 100 ms. The client of an address may use seven \
+         does, with a pending transaction after 100 ms, and a submission with timeout_ms gets 202 \
+         at once. The client of an address may use seven \
          eighths of it, or less if others wait too. Below api.max_in_flight, so that long polls \
          leave room for other requests; the node does not check this.";
 

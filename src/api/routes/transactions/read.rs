@@ -55,7 +55,7 @@ impl Parameter for TransactionVersion {
 }
 
 /// Adds the body and the links of a transaction.
-fn with_transaction(success: Success) -> Success {
+pub(super) fn with_transaction(success: Success) -> Success {
     success
         .json(schema::<TransactionJson<'static>>(), committed_example())
         .bcs(
@@ -294,7 +294,13 @@ fn at_version(
     })
 }
 
-async fn render_status(
+/// Responds with the status of the transaction `hash` at the version of `ledger_info`.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::TransactionNotFound`] and [`ErrorKind::VersionPruned`] by the status, and
+/// otherwise the errors of [`RequestContext::render`] and of reads of the store.
+pub(super) async fn render_status(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
     hash: HashValue,
