@@ -40,11 +40,28 @@ pub(crate) fn wait_limit(config: &WaitConfig) -> FairLimit {
 }
 
 impl NodeHandle {
+    /// Returns the status of a transaction to `client`, after waiting while it is pending, for
+    /// `wait.timeout_ms` at most.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::wait_for_commit_until`].
+    pub async fn wait_for_commit(
+        &self,
+        hash: HashValue,
+        client: ClientKey,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+        let timeout = Duration::from_millis(self.config().wait.timeout_ms);
+        self.wait_for_commit_until(hash, client, Instant::now() + timeout)
+            .await
+    }
+
     /// Returns the status of a transaction to `client`, after waiting while it is pending.
     ///
-    /// The wait ends when the transaction is committed or removed from the mempool, or after
-    /// `wait.timeout_ms`. Beyond `wait.capacity` concurrent waits, or the client's part of them,
-    /// the status is returned without a wait.
+    /// The wait ends when the transaction is committed or removed from the mempool, or at
+    /// `deadline`. Beyond `wait.capacity` concurrent waits, or the client's part of them, the
+    /// status is returned without a wait. A commitment before the call is not missed, so the wait
+    /// for a transaction may begin after its submission.
     ///
     /// # Errors
     ///
@@ -52,10 +69,11 @@ impl NodeHandle {
     /// [`NodeError::StorageUnavailable`] immediately after a fault of the disk if the transaction
     /// is pending: no block becomes durable until a restart, and a client that receives the status
     /// "pending" would repeat the request immediately.
-    pub async fn wait_for_commit(
+    pub async fn wait_for_commit_until(
         &self,
         hash: HashValue,
         client: ClientKey,
+        deadline: Instant,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
@@ -66,7 +84,6 @@ impl NodeHandle {
             meter.refused.increment();
             return self.transaction_by_hash(hash, client).await;
         };
-        let deadline = Instant::now() + Duration::from_millis(node.config.wait.timeout_ms);
         let (reply, outcome) = oneshot::channel();
         node.mailboxes.committer.try_request(Subscribe {
             hash,

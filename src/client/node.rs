@@ -4,6 +4,7 @@ use crate::{
     ClientError,
     http::{Endpoint, HttpClient, Response, TrustedRoots, read_json},
 };
+use http::StatusCode;
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ChainIdentity, SignedTransaction, Vendor};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -11,6 +12,17 @@ use std::time::Duration;
 
 /// Pause between two long polls of one wait, the interval of the reference node.
 const POLL_PAUSE: Duration = Duration::from_millis(20);
+
+/// Time for which [`NodeClient::submit_and_wait`] asks the node to wait, in milliseconds, half of
+/// that in which a response must arrive. It covers the expiration of usual transactions.
+const COMMIT_WAIT_MS: u64 = 30_000;
+
+/// Maximum number of requests with the same submission. If a response is lost, the node may have
+/// accepted the transaction, so the same bytes are sent again.
+const SUBMISSIONS_MAX: usize = 4;
+
+/// Pause before a submission is sent again, in which a restarting node may become ready.
+const RESUBMIT_PAUSE: Duration = Duration::from_millis(500);
 
 /// A client of one node. Clones share its connections.
 #[derive(Debug, Clone)]
@@ -186,6 +198,71 @@ impl NodeClient {
                 url,
                 reason: format!("hash {:?}: {error}", accepted.hash),
             })
+    }
+
+    /// Submits a transaction of a chain with the word `vendor`, and waits for its commit.
+    ///
+    /// A repetition with the same transaction is safe: it returns the outcome of the only commit.
+    /// If no response arrives, this sends the same bytes again, up to [`SUBMISSIONS_MAX`] times.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ClientError::Rejected`] if the node rejects the transaction and does not know it.
+    /// Otherwise returns the errors of [`NodeClient::wait`], after which the transaction may be
+    /// pending, except after [`ClientError::NotCommitted`].
+    pub async fn submit_and_wait(
+        &self,
+        vendor: &Vendor,
+        transaction: &SignedTransaction,
+    ) -> Result<CommittedTransaction, ClientError> {
+        let hash = transaction.hash(vendor);
+        let path = format!(
+            "{}/transactions?timeout_ms={COMMIT_WAIT_MS}",
+            self.base_path
+        );
+        let body = bcs::to_bytes(transaction).expect("a transaction has a BCS form");
+        let media_type = submission_media_type(vendor);
+        for attempt in 1..=SUBMISSIONS_MAX {
+            match self.http.post(&path, &media_type, &body).await {
+                Ok(response) if response.status == StatusCode::OK => {
+                    return read_json(&self.http.url(&path), &response);
+                }
+                // The deadline has passed, or the node waits for no more clients.
+                Ok(_) => break,
+                Err(ClientError::NoResponse { .. }) if attempt < SUBMISSIONS_MAX => {
+                    tokio::time::sleep(RESUBMIT_PAUSE).await;
+                }
+                Err(error) => return self.outcome_after(error, &hash).await,
+            }
+        }
+        self.wait(&hash).await
+    }
+
+    /// Returns the outcome of a transaction after its submission has failed with `error`: that of
+    /// an earlier submission of the same bytes, or `error` if there was none.
+    async fn outcome_after(
+        &self,
+        error: ClientError,
+        hash: &HashValue,
+    ) -> Result<CommittedTransaction, ClientError> {
+        match error {
+            // Removed from the mempool during the wait.
+            ClientError::Rejected {
+                status: 404,
+                message,
+                ..
+            } => Err(ClientError::NotCommitted {
+                hash: *hash,
+                reason: message,
+            }),
+            // A committed transaction is rejected because its sequence number or nonce is used, or
+            // because it has expired since.
+            error @ ClientError::Rejected { status: 400, .. } => match self.wait(hash).await {
+                Err(ClientError::NotCommitted { .. }) => Err(error),
+                outcome => outcome,
+            },
+            error => Err(error),
+        }
     }
 
     /// Waits by long polls until the transaction is committed.

@@ -307,7 +307,15 @@ impl MemoryLease {
     /// Releases the reserved bytes that the lease does not use.
     pub fn release_reserve(&mut self) {
         let reserved_bytes = std::mem::take(&mut self.reserved_bytes);
-        if self.release(reserved_bytes.saturating_sub(self.bytes())) {
+        if self.release_bytes(reserved_bytes.saturating_sub(self.bytes())) {
+            self.budget.serve_waiters();
+        }
+    }
+
+    /// Releases all bytes of the lease, which can grow again. Reserved bytes stay held.
+    pub fn release(&self) {
+        let own = self.bytes.swap(0, Relaxed);
+        if self.release_bytes(own.saturating_sub(self.reserved_bytes)) {
             self.budget.serve_waiters();
         }
     }
@@ -323,11 +331,11 @@ impl MemoryLease {
     fn release_to(&mut self, bytes: usize) -> bool {
         let own = self.bytes();
         *self.bytes.get_mut() = own.min(bytes);
-        self.release(own.saturating_sub(bytes.max(self.reserved_bytes)))
+        self.release_bytes(own.saturating_sub(bytes.max(self.reserved_bytes)))
     }
 
     /// Releases bytes that the lease does not count any more, and returns whether there are any.
-    fn release(&self, bytes: usize) -> bool {
+    fn release_bytes(&self, bytes: usize) -> bool {
         if bytes == 0 {
             return false;
         }

@@ -1,7 +1,18 @@
 //! The `account` commands, as a user runs them.
 
-use crate::kit::{TestNode, binary};
-use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, path::Path, process::Output};
+use crate::kit::{TestAccount, TestNode, binary};
+use ledger_client::{NodeClient, http::TrustedRoots, signer::private_key_text};
+use ledger_types::AccountAddress;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write as _},
+    mem,
+    net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::Output,
+    thread,
+};
 
 /// Runs a subcommand of `account`.
 fn account(arguments: &[&str]) -> Output {
@@ -106,4 +117,91 @@ fn names_the_cause_of_a_failed_command() {
     check_failure(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
     // The admin listener responds, but is not a node.
     check_failure(&["show", "--url", &node.admin, to], &["404"]);
+}
+
+/// Forwards requests to the node, and cuts the connection instead of the response to the first
+/// submission. Returns its address.
+fn proxy_that_loses_a_response(node: &TestNode) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let authority = node.authority().to_owned();
+    // Ends with the process of the test.
+    thread::spawn(move || {
+        let mut has_lost = false;
+        for client in listener.incoming() {
+            let (client, node) = (client.unwrap(), TcpStream::connect(&authority).unwrap());
+            let (mut from_client, mut from_node) = (BufReader::new(&client), BufReader::new(&node));
+            while let Some(request) = read_message(&mut from_client) {
+                (&node).write_all(&request).unwrap();
+                let response = read_message(&mut from_node).unwrap();
+                if request.starts_with(b"POST") && !mem::replace(&mut has_lost, true) {
+                    break;
+                }
+                (&client).write_all(&response).unwrap();
+            }
+        }
+    });
+    format!("http://{address}")
+}
+
+/// Reads a head and a body of its length. Returns `None` at the end of the connection.
+fn read_message(stream: &mut impl BufRead) -> Option<Vec<u8>> {
+    let (mut message, mut body_bytes) = (Vec::new(), 0);
+    loop {
+        let begin = message.len();
+        if stream.read_until(b'\n', &mut message).ok()? == 0 {
+            return None;
+        }
+        let line = String::from_utf8_lossy(&message[begin..]).to_ascii_lowercase();
+        if let Some(length) = line.strip_prefix("content-length:") {
+            body_bytes = length.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            break;
+        }
+    }
+    let begin = message.len();
+    message.resize(begin + body_bytes, 0);
+    stream.read_exact(&mut message[begin..]).ok()?;
+    Some(message)
+}
+
+/// The repetition is rejected, because the node has committed the transfer whose response was lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prints_the_version_of_a_transfer_whose_response_was_lost() {
+    let node = TestNode::start(&[]);
+    let sender = TestAccount::from_seed(7);
+    node.fund(&sender, 500_000_000).await;
+    let key = private_file(node.directory(), &private_key_text(&sender.key));
+    let proxy = proxy_that_loses_a_response(&node);
+    let to = "0x7a";
+    let transfer = printed(&account(&[
+        "transfer", "--url", &proxy, "--key", &key, to, "1000",
+    ]));
+    let hash = value(&transfer, "transaction");
+    let committed = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+    let version = committed.json["version"].as_str().unwrap();
+    let words = format!("committed at version {version}: Executed successfully");
+    assert!(transfer.contains(&words), "{transfer}");
+    let to = AccountAddress::from_low_u64(0x7a);
+    assert_eq!(node.balance(&to).await, 1_000, "transferred twice");
+}
+
+/// A repetition finds the transaction by its hash although it is rejected.
+#[tokio::test]
+async fn submitting_a_committed_transaction_again_returns_its_outcome() {
+    let node = TestNode::start(&[]);
+    let sender = TestAccount::from_seed(7);
+    node.fund(&sender, 500_000_000).await;
+    let chain = node.chain().await;
+    let signed = sender.transfer(&chain, 0, sender.address, 1);
+    let client = NodeClient::new(&node.api, &TrustedRoots::new(None).unwrap()).unwrap();
+    let submit = || client.submit_and_wait(chain.vendor(), &signed);
+    let (first, again) = (submit().await.unwrap(), submit().await.unwrap());
+    assert!(first.success);
+    assert_eq!(first.version, again.version);
+    let other = sender.transfer(&chain, 0, sender.address, 2);
+    let error = client.submit_and_wait(chain.vendor(), &other).await;
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("SEQUENCE_NUMBER_TOO_OLD"), "{message}");
 }

@@ -1,7 +1,8 @@
 //! The metrics of a node, as Prometheus reads them: counters that move with the work, the names of
 //! `config/metrics.md`, and no text from clients.
 
-use crate::kit::{TestAccount, TestNode, until};
+use crate::kit::{RawConnection, TestAccount, TestNode, post_bytes, submission_media_type, until};
+use ledger_types::Vendor;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
@@ -302,6 +303,40 @@ async fn wait_for_parked(
     let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
     let http = node.http.clone();
     tokio::spawn(async move { http.get(&url).await.status })
+}
+
+/// Waits until `clients` wait for a transaction.
+async fn until_waiting(node: &TestNode, clients: f64) {
+    until("the number of waiting clients", || async {
+        let now = Scrape::of(node).await;
+        (now.sum("ledger_waits_parked", &[]) == clients).then_some(())
+    })
+    .await;
+}
+
+/// The submission stays accepted.
+#[tokio::test]
+async fn a_submission_whose_client_disconnects_waits_no_more() {
+    let (node, alice, bob) = node_at_work(&["wait.capacity=1"]).await;
+    let parked = alice.transfer(&node.chain().await, 2, bob.address, 1);
+    let request = post_bytes(
+        "/v1/transactions?timeout_ms=60000",
+        &submission_media_type(&Vendor::default()),
+        &bcs::to_bytes(&parked).unwrap(),
+    );
+    for _ in 0..2 {
+        let mut connection = RawConnection::connect(node.authority()).await;
+        connection.send(&request).await;
+        until_waiting(&node, 1.0).await;
+        drop(connection);
+        until_waiting(&node, 0.0).await;
+    }
+    let hash = parked.hash(&Vendor::default());
+    let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+    assert_eq!(found.json["type"], "pending_transaction");
+    let ended = Scrape::of(&node).await;
+    let timed_out = ended.sum("ledger_waits_ended_total", &[("outcome", "timed_out")]);
+    assert_eq!(timed_out, 0.0, "the waits ended at their deadline");
 }
 
 #[tokio::test]

@@ -187,7 +187,7 @@ impl Writer {
     fn success(&mut self, success: &Success) -> Value {
         let mut headers = self.ledger_headers(true);
         headers.insert("Vary".to_owned(), reference("headers", "Vary"));
-        // Responses to submissions have other statuses and are not compressed.
+        // Other successes, such as that of an accepted submission, are not compressed.
         if success.status == StatusCode::OK {
             let name = "Content-Encoding";
             headers.insert(name.to_owned(), reference("headers", name));

@@ -143,6 +143,13 @@ pub(crate) const STATE_VERSION: &[DeclaredError] = &[
 /// Error of listings.
 pub(crate) const LIMIT: &[DeclaredError] = &[error(S::BAD_REQUEST, InvalidInput, "`limit` is 0.")];
 
+/// Error of operations that wait for a commit.
+pub(crate) const WAIT: &[DeclaredError] = &[error(
+    S::BAD_REQUEST,
+    InvalidInput,
+    "`timeout_ms` is not a number of milliseconds, or occurs more than once.",
+)];
+
 /// Error of listings whose items can be large.
 pub(crate) const PAGE: &[DeclaredError] = &[error(
     S::BAD_REQUEST,

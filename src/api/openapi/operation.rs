@@ -280,6 +280,12 @@ impl Operation {
         self.errors(of_place)
     }
 
+    /// Adds the parameter of a wait and its error, which is not that of other query parameters.
+    pub fn wait_parameter(mut self, parameter: Parameter) -> Self {
+        self.parameters.push(parameter);
+        self.errors(errors::WAIT)
+    }
+
     /// Removes the error of path parameters, for an operation whose parameters accept any text.
     pub fn any_text_in_path(mut self) -> Self {
         self.errors.retain(|error| *error != errors::PATH_TYPE);

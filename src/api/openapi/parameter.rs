@@ -130,3 +130,8 @@ pub(crate) fn limit(description: &'static str) -> Parameter {
     let schema = json!({"type": "integer", "format": "uint16", "minimum": 1, "maximum": u16::MAX});
     query("limit", description, schema, 5)
 }
+
+/// Returns the query parameter with the maximum duration of a wait for a commit.
+pub(crate) fn timeout_ms(description: &'static str) -> Parameter {
+    query("timeout_ms", description, u64_number(), 5_000)
+}

@@ -30,6 +30,9 @@ fn leases_grow_to_the_limit_and_release_their_bytes() {
     assert_eq!((other.bytes(), budget.held_bytes()), (150, 150));
     other.shrink_to(151);
     assert_eq!(other.bytes(), 150, "a lease does not grow");
+    other.release();
+    assert_eq!((other.bytes(), budget.held_bytes()), (0, 0));
+    assert!(other.try_grow(1_000), "a released lease grows again");
     drop(other);
     assert_eq!(budget.held_bytes(), 0);
 }

@@ -14,6 +14,7 @@ mod parts;
 mod path;
 mod query;
 mod version;
+mod wait;
 
 pub(crate) use argument::{Combine, Extract, Parameter};
 pub(crate) use body::{JsonBody, JsonOrBcs, JsonOrBcsBody};
@@ -23,3 +24,4 @@ pub(crate) use parts::ROOT;
 pub(crate) use path::Path;
 pub(crate) use query::{Query, RequiredQuery};
 pub(crate) use version::AtVersion;
+pub(crate) use wait::WaitTimeout;

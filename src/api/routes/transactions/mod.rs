@@ -8,6 +8,7 @@ pub(super) mod page;
 pub(super) mod read;
 pub(super) mod simulate;
 pub(super) mod submit;
+mod submit_and_wait;
 pub(super) mod summaries;
 
 use crate::context::extract::JsonOrBcsBody;

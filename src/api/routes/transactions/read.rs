@@ -4,7 +4,7 @@ use super::committed_example;
 use crate::{
     context::{
         BodyWriter, CacheKey, LedgerResponse, QueryError, RequestContext,
-        extract::{Parameter, Path},
+        extract::{Parameter, Path, WaitTimeout},
     },
     error::{ApiError, ErrorCode, ErrorKind, TransactionName},
     limits::large_responses::{size_bytes, values_bytes},
@@ -55,7 +55,7 @@ impl Parameter for TransactionVersion {
 }
 
 /// Adds the body and the links of a transaction.
-fn with_transaction(success: Success) -> Success {
+pub(super) fn with_transaction(success: Success) -> Success {
     success
         .json(schema::<TransactionJson<'static>>(), committed_example())
         .bcs(
@@ -138,43 +138,50 @@ pub(crate) fn describe_by_hash() -> Operation {
 }
 
 /// Minimum time until `wait_by_hash` responds with a pending transaction, in milliseconds, unless
-/// `wait.timeout_ms` is shorter. A client repeats its request then. If there is no capacity for its
-/// wait, it would otherwise do so as fast as the node responds. If more than a hundred such
+/// the timeout of the wait is shorter. A client repeats its request then. If there is no capacity
+/// for its wait, it would otherwise do so as fast as the node responds. If more than a hundred such
 /// requests wait, each of them is delayed by a millisecond for each: together they take at most a
-/// thousand responses per second, up to one for each during `wait.timeout_ms`.
+/// thousand responses per second, up to one for each during its timeout.
 const PENDING_DELAY_MS: u64 = 100;
 
 /// Handles `GET /v1/transactions/wait_by_hash/{txn_hash}`.
 ///
-/// Responds to a `HEAD` request without a wait.
+/// Waits for the requested time, at most `wait.timeout_max_ms`, or by default for
+/// `wait.timeout_ms`. Responds to a `HEAD` request, and to a requested time of 0, without a wait.
 pub(crate) async fn wait_by_hash(
     cx: RequestContext,
     Path(hash): Path<TransactionHash>,
+    requested: WaitTimeout,
 ) -> Result<LedgerResponse, ApiError> {
-    let (ledger_info, lookup) = if cx.is_head {
+    let config = &cx.node().config().wait;
+    let default = Duration::from_millis(config.timeout_ms);
+    let timeout = requested.clamped(config).unwrap_or(default);
+    let (ledger_info, lookup) = if cx.is_head || timeout.is_zero() {
         cx.node().transaction_by_hash(hash, cx.client()).await?
     } else {
-        wait(&cx, hash).await?
+        wait(&cx, hash, timeout).await?
     };
     // In its own allocation, which a waiting request does not have yet: it takes 2.4 KB.
     Box::pin(render_status(&cx, ledger_info, hash, lookup)).await
 }
 
-/// Returns the status of a transaction after a wait. A status that is pending takes at least
-/// [`PENDING_DELAY_MS`].
+/// Returns the status of a transaction after a wait of at most `timeout`. A status that is pending
+/// takes at least [`PENDING_DELAY_MS`], or `timeout` if that is shorter.
 async fn wait(
     cx: &RequestContext,
     hash: HashValue,
+    timeout: Duration,
 ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
     let node = cx.node();
     let begin = Instant::now();
-    let found = node.wait_for_commit(hash, cx.client()).await?;
+    let found = node
+        .wait_for_commit_until(hash, cx.client(), begin + timeout)
+        .await?;
     if !matches!(found.1, TransactionStatus::Pending(_)) {
         return Ok(found);
     }
     let _delayed = Permit::acquire(cx.delayed_waits());
-    let delay_ms = pending_delay_ms(cx.delayed_waits().held(), node.config().wait.timeout_ms);
-    let not_before = begin + Duration::from_millis(delay_ms);
+    let not_before = begin + pending_delay(cx.delayed_waits().held(), timeout);
     if Instant::now() >= not_before {
         return Ok(found);
     }
@@ -182,10 +189,10 @@ async fn wait(
     node.transaction_by_hash(hash, cx.client()).await
 }
 
-/// Returns the minimum time until a response with a pending transaction, in milliseconds, while
-/// `delayed` requests are delayed.
-fn pending_delay_ms(delayed: usize, timeout_ms: u64) -> u64 {
-    PENDING_DELAY_MS.max(delayed as u64).min(timeout_ms)
+/// Returns the minimum time until a response with a pending transaction, while `delayed` requests
+/// are delayed.
+fn pending_delay(delayed: usize, timeout: Duration) -> Duration {
+    Duration::from_millis(PENDING_DELAY_MS.max(delayed as u64)).min(timeout)
 }
 
 /// Describes [`wait_by_hash`].
@@ -194,9 +201,15 @@ pub(crate) fn describe_wait_by_hash() -> Operation {
         "wait_transaction_by_hash",
         "Wait for a transaction by hash",
         "Like the lookup by hash, but if the transaction is pending, the node responds only when \
-         it is committed, or after about one second. If `type` is still `pending_transaction`, \
-         repeat the request. For an unknown hash, the node responds with 404 immediately.",
+         it is committed, or after `timeout_ms`. If `type` is still `pending_transaction`, repeat \
+         the request. For an unknown hash, the node responds with 404 immediately.",
     )
+    .wait_parameter(WaitTimeout::describe(
+        "Maximum time to wait, in milliseconds; by default `wait.timeout_ms` of the configuration, \
+         1000. A larger value than `wait.timeout_max_ms` of the configuration, 60000 by default, \
+         waits as long as that. With 0 the node responds immediately. A node without capacity for \
+         another wait responds earlier.",
+    ))
 }
 
 /// Handles `GET /v1/transactions/by_version/{txn_version}`.
@@ -282,7 +295,13 @@ fn at_version(
     })
 }
 
-async fn render_status(
+/// Responds with the status of the transaction `hash` at the version of `ledger_info`.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::TransactionNotFound`] and [`ErrorKind::VersionPruned`] by the status, and
+/// otherwise the errors of [`RequestContext::render`] and of reads of the store.
+pub(super) async fn render_status(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
     hash: HashValue,
@@ -468,7 +487,9 @@ mod tests {
             (5_000, 1_000, 1_000),
             (1, 20, 20),
         ] {
-            assert_eq!(pending_delay_ms(delayed, timeout_ms), expected);
+            let timeout = Duration::from_millis(timeout_ms);
+            let expected = Duration::from_millis(expected);
+            assert_eq!(pending_delay(delayed, timeout), expected);
         }
     }
 }

@@ -3,9 +3,15 @@
 //! The filter of the operator is cheap and runs first. Signature threads check the signatures
 //! before the mempool receives the transaction.
 
-use super::{SIGNED_BCS, SubmissionBody, signed_example};
+use super::{
+    SIGNED_BCS, SubmissionBody, read::with_transaction, signed_example,
+    submit_and_wait::respond_at_commit,
+};
 use crate::{
-    context::{LedgerResponse, RequestContext, extract::JsonOrBcs},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{JsonOrBcs, WaitTimeout},
+    },
     error::{ApiError, ErrorCode, ErrorKind, Switch},
     model::{
         format::Format,
@@ -22,13 +28,14 @@ use actix_web::{http, rt};
 use bytes::Bytes;
 use ledger_actors::{Accepted, SubmitError};
 use ledger_types::{
-    CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
+    CheckedTransaction, EntryFunction, LedgerInfo, SignedTransaction, decode_signed_transaction,
 };
 use ledger_vm::Chain;
 use std::{
     pin::Pin,
     task::{Context, Poll},
 };
+use tokio::time::Instant;
 use tracing::{Instrument as _, Span};
 
 /// Errors of the checks before the mempool accepts a transaction.
@@ -63,24 +70,39 @@ const MEMPOOL_ERRORS: &[DeclaredError] = &[
 ];
 
 /// Handles `POST /v1/transactions`.
+///
+/// With a requested time, waits for the commit until that time after the start of the request, at
+/// most `wait.timeout_max_ms`. The wait ends if the client disconnects, the submission does not.
 pub(crate) async fn submit(
     cx: RequestContext,
+    requested: WaitTimeout,
     body: SubmissionBody,
 ) -> Result<LedgerResponse, ApiError> {
+    let timeout = requested.clamped(&cx.node().config().wait);
+    let timeout = timeout.unwrap_or_default();
+    let deadline = Instant::now() + timeout;
     let signed = body.read(&cx).await;
     let signed = signed.and_then(|signed| check_filter(&cx, signed));
     // Rejections are decided against the newest version.
     let signed = signed.map_err(|problem| problem.at(cx.newest()))?;
-    run_to_completion(accepted(cx, signed)).await
+    let (cx, accepted) = run_to_completion(accepted(cx, signed)).await?;
+    if timeout.is_zero() {
+        return respond_pending(&cx, accepted.ledger_info, &accepted.transaction);
+    }
+    respond_at_commit(&cx, accepted, deadline).await
 }
 
 /// Describes [`submit`].
 pub(crate) fn describe_submit() -> Operation {
     let mut pending = signed_example();
     pending["hash"] = format!("0x{:064x}", 0xa).into();
-    let success = Success::new(
+    let committed = with_transaction(Success::ok(
+        "The committed transaction, if the client has requested a wait.",
+    ));
+    let accepted = Success::new(
         StatusCode::ACCEPTED,
-        "The pending transaction. It is in the mempool, and not yet in a block.",
+        "The pending transaction. It is in the mempool, and not committed at the version of the \
+         headers.",
     )
     .json(schema::<PendingJson<'static>>(), pending)
     .bcs("The body is empty.")
@@ -103,38 +125,70 @@ pub(crate) fn describe_submit() -> Operation {
          transaction in JSON to that form, for the chain that it serves. The same bytes get 202 \
          again while the transaction is pending. The hash covers the signature: a pending \
          transaction with another signature is rejected with 400 `invalid_transaction_update`. The \
-         message contains the pending hash, for which the client can wait.",
+         message contains the pending hash, for which the client can wait. With `timeout_ms` the \
+         node responds when the transaction is committed, also if its execution failed: `success` \
+         tells.",
     )
+    .wait_parameter(WaitTimeout::describe(
+        "Maximum time to wait for the commit, in milliseconds from the start of the request. With \
+         0, or by default, the node responds with 202 immediately. A larger value than \
+         `wait.timeout_max_ms` of the configuration, 60000 by default, waits as long as that. At \
+         the deadline the node responds with 202. A node without capacity for another wait \
+         responds with 202 earlier.",
+    ))
     .needs(Switch::Submission)
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
-    .success(success)
+    .success(committed)
+    .success(accepted)
     .errors(errors::SUBMISSION)
     .errors(MEMPOOL_ERRORS)
-    .errors(&[documented_only(
-        StatusCode::NOT_FOUND,
-        ErrorCode::AccountNotFound,
-        "Declared by the REST contract and never returned: a sender that cannot pay is rejected \
-         with `vm_error`.",
-    )])
+    .errors(&[
+        error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::TransactionNotFound,
+            "The transaction was accepted, and removed from the mempool during the wait. The \
+             message contains the reason: expired, evicted, replaced, or rejected with \
+             `vm_error_code`.",
+        ),
+        documented_only(
+            StatusCode::NOT_FOUND,
+            ErrorCode::AccountNotFound,
+            "Declared by the REST contract and never returned: a sender that cannot pay is \
+             rejected with `vm_error`.",
+        ),
+    ])
 }
 
-/// Submits a transaction that the filter accepted, and responds.
+/// Submits a transaction that the filter accepted. Returns the context with the outcome.
 async fn accepted(
     cx: RequestContext,
     signed: SignedTransaction,
-) -> Result<LedgerResponse, ApiError> {
+) -> Result<(RequestContext, Accepted), ApiError> {
     let checked = check(&cx, signed).await;
-    let accepted = submit_checked(&cx, checked)
-        .await
-        .map_err(|error| ErrorKind::from(error).at(cx.newest()))?;
+    match submit_checked(&cx, checked).await {
+        Ok(accepted) => Ok((cx, accepted)),
+        Err(error) => Err(ErrorKind::from(error).at(cx.newest())),
+    }
+}
+
+/// Responds with 202 and an accepted transaction.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::Internal`] if the transaction has no JSON form.
+pub(super) fn respond_pending(
+    cx: &RequestContext,
+    ledger_info: LedgerInfo,
+    transaction: &CheckedTransaction,
+) -> Result<LedgerResponse, ApiError> {
     let response = match cx.format() {
         Format::Json => {
-            let pending = PendingJson::new(cx.chain(), &accepted.transaction);
-            LedgerResponse::json(accepted.ledger_info, &pending)?
+            let pending = PendingJson::new(cx.chain(), transaction);
+            LedgerResponse::json(ledger_info, &pending)?
         }
         // The body is empty, as on the reference node, because the client can hash its own bytes.
-        Format::Bcs => LedgerResponse::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
+        Format::Bcs => LedgerResponse::bytes(ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(response.with_status(http::StatusCode::ACCEPTED))
 }

@@ -22,6 +22,7 @@ async fn one_client_leaves_waits_to_others() {
     settings.node.wait = WaitConfig {
         timeout_ms: 600_000,
         capacity: CAPACITY,
+        ..WaitConfig::default()
     };
     let api = TestApi::start(settings).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;

@@ -43,4 +43,5 @@ mod s7_errors;
 mod s8_limits;
 mod s9_versioning;
 
+mod submit_and_wait;
 mod table;

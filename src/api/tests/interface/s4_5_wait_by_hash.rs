@@ -5,7 +5,12 @@ use crate::{
     kit::{Settings, TestApi, Transfer, ok_bcs, ok_json},
     rows::row,
 };
+use actix_web::rt::time::timeout;
 use ledger_actors::{MempoolConfig, WaitConfig};
+use std::time::Duration;
+
+/// Maximum time of a request that must not wait, on a busy machine.
+const SOON: Duration = Duration::from_secs(120);
 
 const ROUTE: &str = "GET /transactions/wait_by_hash/{txn_hash}";
 
@@ -91,6 +96,75 @@ async fn a_wait_that_times_out_returns_the_pending_transaction() {
             .get(&api, &path(&signed.hash(api.chain.vendor()).to_string()))
             .await;
         assert_eq!(waited.json()["type"], "pending_transaction");
+    }
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_client_requests_a_shorter_wait() {
+    let api = TestApi::start(with_long_waits()).await;
+    let signed = parked(&api);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    let path = path(&signed.hash(api.chain.vendor()).to_string());
+    for timeout_ms in [0, 10] {
+        let path = format!("{path}?timeout_ms={timeout_ms}");
+        let waited = timeout(SOON, row(ROUTE, 200, "-").get(&api, &path)).await;
+        let waited = waited.expect("the response at the deadline of the client");
+        assert_eq!(waited.json()["type"], "pending_transaction");
+    }
+    // A request with 0 does not wait.
+    assert_eq!(api.handle().meters().waits.timed_out, 1);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_client_requests_a_longer_wait() {
+    let mut settings = Settings::default();
+    settings.node.wait = WaitConfig {
+        timeout_ms: 1,
+        timeout_max_ms: 600_000,
+        ..WaitConfig::default()
+    };
+    let api = TestApi::start(settings).await;
+    let signed = Transfer::new(0, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    let hash = signed.hash(api.chain.vendor()).to_string();
+    let path = format!("{}?timeout_ms=600000", path(&hash));
+    let client = api.client.clone();
+    let waiting = actix_web::rt::spawn(async move { client.get(&path).await });
+    while api.handle().meters().waits.waiting == 0 {
+        assert!(!waiting.is_finished(), "the wait ended at wait.timeout_ms");
+        tokio::task::yield_now().await;
+    }
+    api.commit(&Transfer::new(0, 0)).await;
+    let committed = ok_json(&waiting.await.unwrap());
+    assert_eq!(committed["type"], "user_transaction");
+    assert_eq!(committed["hash"], hash);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn rejects_a_duration_that_is_not_a_number_of_milliseconds() {
+    let api = TestApi::start(with_long_waits()).await;
+    let path = path(&"ab".repeat(32));
+    for wrong in [
+        "timeout_ms=",
+        "timeout_ms",
+        "timeout_ms=x",
+        "timeout_ms=-1",
+        "timeout_ms=1.5",
+        "timeout_ms=18446744073709551616",
+        "timeout_ms=1&timeout_ms=1",
+    ] {
+        let response = row(
+            "GET /transactions/wait_by_hash/{txn_hash}",
+            400,
+            "invalid_input",
+        )
+        .get(&api, &format!("{path}?{wrong}"))
+        .await;
+        let message = response.json()["message"].to_string();
+        assert!(message.contains("`timeout_ms`"), "{message}");
     }
     api.stop().await;
 }

@@ -5,7 +5,9 @@ use crate::{
     kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
+use actix_web::rt::time::timeout;
 use ledger_actors::WaitConfig;
+use std::time::Duration;
 
 /// Returns 25 events or transactions or 100 summaries by default. A limit above 100 counts as 100.
 #[actix_web::test]
@@ -52,23 +54,27 @@ async fn uses_the_default_page_size_without_a_limit() {
     api.stop().await;
 }
 
-/// Ignores a duration in the request.
 #[actix_web::test]
-async fn the_server_determines_the_duration_of_a_wait() {
+async fn the_server_bounds_the_duration_of_a_wait() {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
-        timeout_ms: 1,
+        timeout_ms: 600_000,
+        timeout_max_ms: 1,
         ..WaitConfig::default()
     };
     let api = TestApi::start(settings).await;
     let signed = parked(&api);
     assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     let path = format!(
-        "/v1/transactions/wait_by_hash/{}?timeout_ms=600000",
+        "/v1/transactions/wait_by_hash/{}",
         signed.hash(api.chain.vendor())
     );
-    let waited = ok_json(&api.client.get(&path).await);
-    assert_eq!(waited["type"], "pending_transaction");
+    for timeout_ms in ["600000", "18446744073709551615"] {
+        let path = format!("{path}?timeout_ms={timeout_ms}");
+        let waited = timeout(Duration::from_secs(120), api.client.get(&path)).await;
+        let waited = ok_json(&waited.expect("a response after wait.timeout_max_ms"));
+        assert_eq!(waited["type"], "pending_transaction");
+    }
     api.stop().await;
 }
 

@@ -1,4 +1,4 @@
-//! `account transfer`: signs a transfer, submits it, and waits for its commit.
+//! `account transfer`: signs a transfer, and submits it in a request that waits for its commit.
 
 use super::{CliError, key};
 use crate::cli::{
@@ -49,6 +49,8 @@ pub struct Arguments {
 
 /// Signs and submits the transfer, and waits for its commit. Prints the hash and the outcome.
 ///
+/// The hash is printed first, so that a user who interrupts the command can look it up.
+///
 /// # Errors
 ///
 /// Returns [`CliError::Fatal`] if the node rejects the transfer or does not respond, or if the
@@ -82,9 +84,8 @@ pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
             &signed,
         ))?);
     }
-    let hash = node.submit(&chain.vendor, &signed).await?;
-    output::line(&format!("transaction {hash}"))?;
-    let committed = node.wait(&hash).await?;
+    output::line(&format!("transaction {}", signed.hash(&chain.vendor)))?;
+    let committed = node.submit_and_wait(&chain.vendor, &signed).await?;
     output::line(&format!(
         "committed at version {}: {} (gas used {})",
         committed.version, committed.vm_status, committed.gas_used

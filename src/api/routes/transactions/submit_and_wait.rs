@@ -1,0 +1,54 @@
+//! The wait of a submission for its commit (docs/interface.md#rule-31).
+
+use super::{read::render_status, submit::respond_pending};
+use crate::{
+    context::{LedgerResponse, RequestContext},
+    error::ApiError,
+};
+use ledger_actors::{Accepted, TransactionStatus};
+use tokio::time::Instant;
+
+/// Waits for the commit of an accepted submission, and responds.
+///
+/// Responds with 200 if the transaction is committed, in the form of `wait_by_hash`. Otherwise
+/// responds with 202, as a submission without a wait does: at `deadline`, without a permit of
+/// `wait.capacity` for the client, and if the wait or the rendering fails. The transaction is
+/// accepted whatever the cause, and an error would say the opposite.
+///
+/// The memory of the request's body is free during the wait. The transaction is that of the
+/// mempool.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::TransactionNotFound`](crate::error::ErrorKind::TransactionNotFound) (404)
+/// with the reason if the mempool removes the transaction during the wait.
+pub(super) async fn respond_at_commit(
+    cx: &RequestContext,
+    accepted: Accepted,
+    deadline: Instant,
+) -> Result<LedgerResponse, ApiError> {
+    let Accepted {
+        ledger_info,
+        transaction,
+    } = accepted;
+    cx.body_lease.release();
+    let hash = transaction.hash();
+    let wait = cx.node().wait_for_commit_until(hash, cx.client(), deadline);
+    let ledger_info = match wait.await {
+        Ok((found_at, status @ TransactionStatus::Committed(_))) => {
+            match render_status(cx, found_at, hash, status).await {
+                Ok(response) => return Ok(response),
+                Err(_) => ledger_info,
+            }
+        }
+        Ok((found_at, status @ (TransactionStatus::Removed(_) | TransactionStatus::Unknown))) => {
+            return render_status(cx, found_at, hash, status).await;
+        }
+        Ok((found_at, TransactionStatus::Pending(_))) => found_at,
+        Ok((_, TransactionStatus::Pruned { .. })) | Err(_) => ledger_info,
+    };
+    // The response repeats the body. Without capacity it is sent nevertheless, because an accepted
+    // submission cannot be rejected any more.
+    let _ = cx.body_lease.try_grow(transaction.size_bytes());
+    respond_pending(cx, ledger_info, &transaction)
+}
