@@ -131,8 +131,10 @@ impl Default for MempoolConfig {
 /// Limits of long polls.
 #[derive(Clone, Debug)]
 pub struct WaitConfig {
-    /// Maximum duration of a wait, in milliseconds.
+    /// Duration of a long poll whose client does not request one, in milliseconds.
     pub timeout_ms: u64,
+    /// Maximum duration of a wait that a client may request, in milliseconds.
+    pub timeout_max_ms: u64,
     /// Maximum number of concurrent waits. Beyond it, a long poll gets the response of a plain
     /// request.
     pub capacity: usize,
@@ -142,6 +144,7 @@ impl Default for WaitConfig {
     fn default() -> Self {
         Self {
             timeout_ms: 1_000,
+            timeout_max_ms: 60_000,
             capacity: 16_384,
         }
     }

@@ -44,6 +44,7 @@ impl Options {
             wait: WaitConfig {
                 timeout_ms: random.u64(1..3_000),
                 capacity: random.usize(1..5),
+                ..WaitConfig::default()
             },
             sequencer: SequencerConfig {
                 block_transactions_max: random.usize(1..9),

@@ -267,6 +267,7 @@ impl Parts<'_> {
     /// Returns the options that all listeners share.
     fn options(&self, name: &'static str) -> Options {
         let settings = self.settings;
+        let wait = &settings.node.wait;
         let side = self.connections.side;
         ListenerOptions {
             name,
@@ -280,7 +281,7 @@ impl Parts<'_> {
             tls: None,
             connection: connection_config(settings),
             on_connect: Rc::default,
-            shutdown_timeout: Duration::from_millis(settings.node.wait.timeout_ms)
+            shutdown_timeout: Duration::from_millis(wait.timeout_ms.max(wait.timeout_max_ms))
                 .min(WAITS_END_WITHIN)
                 + SHUTDOWN_MARGIN,
         }
