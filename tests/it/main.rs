@@ -29,6 +29,7 @@ mod log_reader;
 mod metrics;
 mod overload;
 mod pruned;
+mod read_your_writes;
 mod run;
 mod second_signature;
 mod security;

@@ -106,6 +106,7 @@ pub(crate) fn describe_submit() -> Operation {
          message contains the pending hash, for which the client can wait.",
     )
     .needs(Switch::Submission)
+    .reads_no_ledger()
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
     .success(success)
