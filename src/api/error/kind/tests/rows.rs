@@ -201,7 +201,7 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             },
             503,
             "internal_error",
-            "ledger version 9 is not reached: the newest version is 7; retry later",
+            text("ledger version 9 is not reached: the newest version is 7; retry later"),
         ),
         (
             ErrorKind::VersionTooFarAhead {
@@ -210,8 +210,10 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             },
             503,
             "internal_error",
-            "ledger version 2000008 is too far ahead: the newest version is 7, and a read waits \
-             for at most 2000000 more; check that the version is one of this chain",
+            text(
+                "ledger version 2000008 is too far ahead: the newest version is 7, and a read \
+                 waits for at most 2000000 more; check that the version is one of this chain",
+            ),
         ),
         (
             ErrorKind::NotApplied,
