@@ -4,7 +4,7 @@
 
 use ledger_crypto::HashValue;
 use ledger_store::StoreError;
-use ledger_types::Discard;
+use ledger_types::{Discard, LedgerInfo};
 use std::{fmt, path::PathBuf, sync::Arc};
 
 /// The error of a submission: the pool did not accept the transaction.
@@ -137,6 +137,31 @@ impl NodeError {
             _ => None,
         }
     }
+}
+
+/// The error of a wait for a version of the ledger.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the newest version is {}: {cause}", ledger_info.version)]
+pub struct VersionNotReached {
+    /// Ledger info of the Head, which is below the version.
+    pub ledger_info: LedgerInfo,
+    /// The reason for which the wait ended or did not begin.
+    pub cause: VersionWaitError,
+}
+
+/// The reason for which a wait for a version of the ledger ended without it, or did not begin.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum VersionWaitError {
+    /// The version is more than [`VERSIONS_AHEAD_MAX`](crate::VERSIONS_AHEAD_MAX) above the Head.
+    #[error("the version is too far ahead")]
+    TooFarAhead,
+    /// The Head did not have the version at the deadline.
+    #[error("the wait timed out")]
+    TimedOut,
+    /// The node could not wait: too many clients wait, an actor is overloaded, the ledger is not
+    /// written until a restart, or the node is stopping.
+    #[error(transparent)]
+    Node(#[from] NodeError),
 }
 
 /// The error of a change of the capacity of a mailbox or of a budget. The capacity is unchanged.

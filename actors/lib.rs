@@ -131,14 +131,14 @@ pub use config::{
 };
 pub use error::{
     FatalError, FaultKind, NodeError, Overload, RemovalReason, StartError, StopError, StorageFault,
-    StorageUnavailable, SubmitError, TuneError,
+    StorageUnavailable, SubmitError, TuneError, VersionNotReached, VersionWaitError,
 };
 pub use filter::{Filtered, SubmissionFilter};
 pub use mempool::{BlockTimes, Pool, meter::PoolStatus};
 pub use node::{
     Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus,
     renderers::thread_count as renderer_threads, stalls::Stall, submit::Accepted,
-    wait_meter::WaitStatus,
+    version_wait::VERSIONS_AHEAD_MAX, wait_meter::WaitStatus,
 };
 pub use protocol::{
     block_feed::BlockFeed,

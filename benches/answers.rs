@@ -158,6 +158,15 @@ fn balance(bencher: Bencher) {
     });
 }
 
+/// A balance at least at a version that the ledger has.
+#[divan::bench]
+fn balance_at_least(bencher: Bencher) {
+    Fixture::new().measure(bencher, JSON, |chain, transfer| {
+        let (sender, coin) = (text(&transfer["sender"]), chain.registry().native_coin());
+        format!("/v1/accounts/{sender}/balance/{coin}?min_ledger_version=1")
+    });
+}
+
 #[divan::bench(args = [JSON, BCS])]
 fn by_hash_in(bencher: Bencher, accept: &str) {
     Fixture::new().measure(bencher, accept, |_, transfer| by_hash(transfer));

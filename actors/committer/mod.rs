@@ -16,7 +16,7 @@ use crate::{
         commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
-            Subscribe, SubscribeBlocks, TransactionsRemoved,
+            Subscribe, SubscribeBlocks, SubscribeVersion, TransactionsRemoved,
         },
         mempool::{CheckPending, Removed},
         notifier::DurableBlock,
@@ -171,6 +171,7 @@ impl Actor for Committer {
         TransactionsRemoved::LABEL,
         CancelWaiters::LABEL,
         Subscribe::LABEL,
+        SubscribeVersion::LABEL,
         NotPending::LABEL,
         SubscribeBlocks::LABEL,
         Finish::LABEL,
@@ -229,6 +230,28 @@ impl Handler<Subscribe> for Committer {
         if let Some(peers) = &self.peers {
             peers.pool.send(CheckPending { hash, waiter });
         }
+    }
+}
+
+impl Handler<SubscribeVersion> for Committer {
+    fn handle(&mut self, subscribe: SubscribeVersion) {
+        let SubscribeVersion {
+            version,
+            reply,
+            notifier,
+        } = subscribe;
+        // Only this actor publishes the Head, so no version is reached between this comparison and
+        // the insertion.
+        if self.head.load().ledger_info().version >= version {
+            // An error means that the receiver was dropped: the wait was canceled.
+            let _ = reply.send(());
+            return;
+        }
+        // After a fault of the disk no block becomes durable. Dropping the reply cancels the wait.
+        if reply.is_closed() || self.health.failed().is_some() {
+            return;
+        }
+        self.waiters.insert_version(version, reply, notifier);
     }
 }
 

@@ -1,11 +1,11 @@
-//! Waiters: clients that wait for the commitment of a transaction.
+//! Waiters: clients that wait for the commitment of a transaction, or for a version of the Head.
 
 use crate::protocol::{
     notifier::{CommitNotifier, CommitWaiter, DurableBlock, NotificationBatcher},
     wait::{WaitOutcome, WaiterId},
 };
 use ledger_crypto::{HashValue, map::HashMap};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::oneshot;
 
 /// Minimum number of waiters at which an insertion sweeps canceled waiters.
@@ -19,7 +19,14 @@ struct Waiter {
     notifier: Option<Arc<CommitNotifier>>,
 }
 
-/// Waiters by transaction hash.
+/// A client that waits until the Head has a version.
+#[derive(Debug)]
+struct VersionWaiter {
+    reply: oneshot::Sender<()>,
+    notifier: Option<Arc<CommitNotifier>>,
+}
+
+/// Waiters by transaction hash and by version.
 ///
 /// The node's handle limits the number of concurrent waits (`wait.capacity`).
 ///
@@ -29,6 +36,8 @@ struct Waiter {
 #[derive(Debug)]
 pub(super) struct Waiters {
     by_hash: HashMap<HashValue, Vec<Waiter>>,
+    /// In ascending order, so that a block finds those that it completes without a look at others.
+    by_version: BTreeMap<u64, Vec<VersionWaiter>>,
     /// Total number of waiters, including canceled waiters that are not swept yet.
     count: usize,
     next_id: u64,
@@ -40,6 +49,7 @@ impl Waiters {
     pub(super) fn new() -> Self {
         Self {
             by_hash: HashMap::default(),
+            by_version: BTreeMap::new(),
             count: 0,
             next_id: 0,
             sweep_at: SWEEP_MIN,
@@ -53,6 +63,7 @@ impl Waiters {
     /// Cancels all waits by dropping their replies.
     pub(super) fn cancel_all(&mut self) {
         self.by_hash.clear();
+        self.by_version.clear();
         self.count = 0;
     }
 
@@ -65,10 +76,7 @@ impl Waiters {
         reply: oneshot::Sender<WaitOutcome>,
         notifier: Option<Arc<CommitNotifier>>,
     ) -> WaiterId {
-        if self.count >= self.sweep_at {
-            self.sweep();
-            self.sweep_at = (2 * self.count).max(SWEEP_MIN);
-        }
+        self.sweep_if_due();
         let id = WaiterId(self.next_id);
         // Identifiers do not repeat, because no process has 2^64 waits.
         self.next_id = self.next_id.wrapping_add(1);
@@ -79,6 +87,21 @@ impl Waiters {
         });
         self.count += 1;
         id
+    }
+
+    /// Adds a waiter for a version that the Head does not have yet.
+    ///
+    /// `notifier` is the notifier of the waiter's HTTP worker thread, if that thread has one.
+    pub(super) fn insert_version(
+        &mut self,
+        version: u64,
+        reply: oneshot::Sender<()>,
+        notifier: Option<Arc<CommitNotifier>>,
+    ) {
+        self.sweep_if_due();
+        let waiters = self.by_version.entry(version).or_default();
+        waiters.push(VersionWaiter { reply, notifier });
+        self.count += 1;
     }
 
     /// Completes the waiter `id` for `hash`, if it is still pending.
@@ -105,17 +128,35 @@ impl Waiters {
         }
     }
 
-    /// Notifies all waiters for transactions of a durable block, in batches per HTTP worker thread.
+    /// Notifies all waiters for transactions of a durable block, and for versions up to that of the
+    /// Head with the block, in batches per HTTP worker thread.
     pub(super) fn notify_block(&mut self, durable: &DurableBlock) {
         let mut batcher = NotificationBatcher::new(durable);
         for (index, executed) in durable.block.block.transactions.iter().enumerate() {
             for waiter in self.by_hash.remove(&executed.hash).unwrap_or_default() {
                 self.count -= 1;
                 let reply = waiter.reply;
-                batcher.push(waiter.notifier, CommitWaiter { reply, index });
+                batcher.push(waiter.notifier, CommitWaiter::Transaction { reply, index });
+            }
+        }
+        let newest = durable.ledger_info.version;
+        while let Some(lowest) = self.by_version.first_entry()
+            && *lowest.key() <= newest
+        {
+            for waiter in lowest.remove() {
+                self.count -= 1;
+                batcher.push(waiter.notifier, CommitWaiter::Version(waiter.reply));
             }
         }
         batcher.flush();
+    }
+
+    /// Removes canceled waiters if the number of waiters has doubled since the last sweep.
+    fn sweep_if_due(&mut self) {
+        if self.count >= self.sweep_at {
+            self.sweep();
+            self.sweep_at = (2 * self.count).max(SWEEP_MIN);
+        }
     }
 
     /// Removes canceled waiters.
@@ -124,14 +165,23 @@ impl Waiters {
             waiters.retain(|waiter| !waiter.reply.is_closed());
             !waiters.is_empty()
         });
-        self.count = self.by_hash.values().map(Vec::len).sum();
+        self.by_version.retain(|_, waiters| {
+            waiters.retain(|waiter| !waiter.reply.is_closed());
+            !waiters.is_empty()
+        });
+        let by_hash = self.by_hash.values().map(Vec::len).sum::<usize>();
+        self.count = by_hash + self.by_version.values().map(Vec::len).sum::<usize>();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RemovalReason;
+    use crate::{
+        RemovalReason,
+        state::committed::BlockHandle,
+        testing::{block, ledger_info},
+    };
 
     fn hash(n: u64) -> HashValue {
         HashValue::sha3_of(&[&n.to_le_bytes()])
@@ -182,6 +232,49 @@ mod tests {
         assert!(
             second_outcome.try_recv().is_ok() && waiters.is_empty() && waiters.by_hash.is_empty()
         );
+    }
+
+    /// A waiter for each version, and the version of the Head with the block.
+    #[test]
+    fn notifies_only_waiters_for_versions_that_the_head_has() {
+        let mut waiters = Waiters::new();
+        let mut receivers = Vec::new();
+        for version in [5, 9, 1_000, 1_001, u64::MAX] {
+            let (sender, receiver) = oneshot::channel();
+            waiters.insert_version(version, sender, None);
+            receivers.push(receiver);
+        }
+        let durable = DurableBlock {
+            ledger_info: ledger_info(1_000),
+            block: Arc::new(BlockHandle {
+                block: block(1, &[], &[]),
+                wal_block: None,
+            }),
+        };
+        waiters.notify_block(&durable);
+        let reached = receivers
+            .iter_mut()
+            .map(|receiver| receiver.try_recv().is_ok());
+        assert_eq!(
+            reached.collect::<Vec<_>>(),
+            [true, true, true, false, false]
+        );
+        assert_eq!(waiters.count, 2);
+        waiters.cancel_all();
+        assert!(waiters.is_empty() && receivers[3].try_recv().is_err());
+    }
+
+    #[test]
+    fn sweeps_canceled_waiters_for_versions() {
+        let mut waiters = Waiters::new();
+        let (sender, _open) = oneshot::channel();
+        waiters.insert_version(7, sender, None);
+        for version in 0..100_000 {
+            let (sender, _) = oneshot::channel();
+            waiters.insert_version(version % 5_000, sender, None);
+        }
+        assert!(waiters.count <= SWEEP_MIN, "{} waiters", waiters.count);
+        assert!(waiters.by_version.len() <= SWEEP_MIN);
     }
 
     #[test]

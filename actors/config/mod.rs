@@ -131,7 +131,7 @@ impl Default for MempoolConfig {
 /// Limits of long polls.
 #[derive(Clone, Debug)]
 pub struct WaitConfig {
-    /// Duration of a long poll without a requested duration, in milliseconds.
+    /// Duration of a long poll whose client does not request one, in milliseconds.
     pub timeout_ms: u64,
     /// Maximum duration of a wait that a client may request, in milliseconds.
     pub timeout_max_ms: u64,

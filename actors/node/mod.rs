@@ -24,6 +24,7 @@ pub(crate) mod operation;
 pub(crate) mod renderers;
 pub(crate) mod stalls;
 pub(crate) mod submit;
+pub(crate) mod version_wait;
 pub(crate) mod wait;
 pub(crate) mod wait_meter;
 

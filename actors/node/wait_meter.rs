@@ -1,4 +1,4 @@
-//! Metrics of waits for a transaction.
+//! Metrics of waits for a transaction or for a version.
 
 use ledger_metrics::{Computed, Counter, Metric as _, counters};
 
@@ -16,9 +16,12 @@ counters! {
         /// Waits that ended because the transaction was removed from the pool without being
         /// executed.
         pub removed: Counter,
+        /// Waits that ended because the Head reached their version.
+        pub reached: Counter,
         /// Waits that ended by their timeout.
         pub timed_out: Counter,
-        /// Requests that received the status without a wait because the limit was reached.
+        /// Requests that did not wait because the limit was reached: they received the status of
+        /// their transaction, or were rejected if they were to wait for a version.
         pub refused: Counter,
     }
 }

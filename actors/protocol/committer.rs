@@ -63,6 +63,19 @@ impl ActorMessage for Subscribe {
     const LABEL: &'static str = "subscribe";
 }
 
+/// Request to wait until the Head has a version. The reply is dropped if the wait is canceled.
+#[derive(Debug)]
+pub(crate) struct SubscribeVersion {
+    pub(crate) version: u64,
+    pub(crate) reply: oneshot::Sender<()>,
+    /// Notifier of the HTTP worker thread on which the client waits.
+    pub(crate) notifier: Option<Arc<CommitNotifier>>,
+}
+
+impl ActorMessage for SubscribeVersion {
+    const LABEL: &'static str = "subscribe_version";
+}
+
 /// Reply to [`CheckPending`] if the mempool does not hold the transaction.
 #[derive(Debug)]
 pub(crate) struct NotPending {

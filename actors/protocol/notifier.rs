@@ -43,24 +43,33 @@ pub(crate) struct DurableBlock {
     pub(crate) block: Arc<BlockHandle>,
 }
 
-/// A client that waits for one transaction of a block.
+/// A client whose wait a block completes.
 #[derive(Debug)]
-pub(crate) struct CommitWaiter {
-    pub(crate) reply: oneshot::Sender<WaitOutcome>,
-    /// Index of the transaction in the block.
-    pub(crate) index: usize,
+pub(crate) enum CommitWaiter {
+    /// It waits for one transaction of the block.
+    Transaction {
+        reply: oneshot::Sender<WaitOutcome>,
+        /// Index of the transaction in the block.
+        index: usize,
+    },
+    /// It waits for a version that the Head with the block has.
+    Version(oneshot::Sender<()>),
 }
 
 impl CommitWaiter {
-    /// Sends the committed transaction to the client, unless the client has canceled its wait.
+    /// Completes the wait, unless the client has canceled it. A client that waits for a transaction
+    /// receives it.
     fn complete(self, ledger_info: LedgerInfo, block: &Arc<BlockHandle>) {
-        let committed = block
-            .committed(self.index)
-            .expect("index is within the block");
-        // An error means that the receiver was dropped: the wait was canceled.
-        let _ = self
-            .reply
-            .send(WaitOutcome::Committed(ledger_info, committed));
+        // An error of `send` means that the receiver was dropped: the wait was canceled.
+        match self {
+            Self::Transaction { reply, index } => {
+                let committed = block.committed(index).expect("index is within the block");
+                let _ = reply.send(WaitOutcome::Committed(ledger_info, committed));
+            }
+            Self::Version(reply) => {
+                let _ = reply.send(());
+            }
+        }
     }
 }
 
@@ -275,7 +284,10 @@ mod tests {
         for index in 0..durable.block.block.transactions.len() {
             for (notifier, receivers) in notifiers.into_iter().zip(&mut receivers) {
                 let (reply, receiver) = oneshot::channel();
-                batcher.push(notifier.cloned(), CommitWaiter { reply, index });
+                batcher.push(
+                    notifier.cloned(),
+                    CommitWaiter::Transaction { reply, index },
+                );
                 receivers.push(receiver);
             }
         }

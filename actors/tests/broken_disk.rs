@@ -9,14 +9,15 @@ mod wallet;
 
 use ledger_actors::{
     FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
-    TransactionStatus,
+    TransactionStatus, VersionNotReached,
 };
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault};
 use ledger_vm::Chain;
-use std::path::Path;
+use std::{path::Path, time::Duration};
 use tempfile::TempDir;
+use tokio::{task::JoinHandle, time::Instant};
 use wallet::{Wallet, funded, initialized};
 
 /// The client of all requests.
@@ -115,6 +116,13 @@ impl FailingDiskNode {
     }
 }
 
+/// Starts a wait for a version that the test does not reach, with a deadline after the test.
+fn spawn_version_wait(handle: NodeHandle) -> JoinHandle<Result<(), VersionNotReached>> {
+    let ahead = handle.head().ledger_info().version + 1_000;
+    let deadline = Instant::now() + Duration::from_secs(3_600);
+    actix::spawn(async move { handle.wait_for_version(ahead, deadline, CLIENT).await })
+}
+
 /// A query that returns whether storage has a transaction with this version.
 struct ByVersion(u64);
 
@@ -140,6 +148,7 @@ async fn failed_write_ends_only_writing() {
         let mut fixture = FailingDiskNode::new(LARGE_CACHE).await;
         let acknowledged = fixture.transfer().await.unwrap();
         let version = fixture.committed_version(acknowledged).await;
+        let version_wait = spawn_version_wait(fixture.handle());
         fixture.disk.inject(fault);
 
         // A full disk still accepts writes to the free space inside its files. If it fails while
@@ -167,6 +176,11 @@ async fn failed_write_ends_only_writing() {
         );
         assert!(error.to_string().contains("the disk"), "the cause: {error}");
         assert!(fixture.disk.failures() > 0, "{fault:?}");
+        // A wait for a version ends as that for a transaction, and a later one does not begin.
+        for wait in [version_wait, spawn_version_wait(fixture.handle())] {
+            let ended = wait.await.unwrap().unwrap_err();
+            assert_eq!(ended.cause.to_string(), error.to_string(), "{fault:?}");
+        }
 
         let rejected = fixture.transfer().await.unwrap_err();
         assert!(

@@ -7,7 +7,7 @@
 //! 3. Respond to preflight requests of web pages, which need no permit.
 //! 4. Admission: acquire the permits of the request.
 //! 5. Check the switches of the operator.
-//! 6. Run the handler.
+//! 6. Run the handler, once the ledger has the minimum version of the request.
 //! 7. Compress the response.
 //! 8. Attach permits and memory to the body of the response, which holds them until it is sent.
 //! 9. Add `Vary`, and CORS headers for web pages. Record the response in the metrics of the route.

@@ -44,6 +44,22 @@ async fn returns_the_committed_version() {
 }
 
 #[tokio::test]
+async fn waits_for_a_minimum_version() {
+    let node = TestNode::start(&[LISTEN, "wait.timeout_ms=600000"]);
+    let base = node.graphql.clone().expect("the listener");
+    let newest = version(&query_progress(&node, &base).await);
+    let query = "{ processor_status { last_success_version } }";
+    let url = format!("{base}/v1/graphql?min_ledger_version={}", newest + 1);
+    let http = node.http.clone();
+    let waiting = tokio::spawn(async move {
+        let body = json!({ "query": query });
+        http.send_json(Method::POST, &url, &body).await
+    });
+    node.fund(&TestAccount::from_seed(1), 1).await;
+    assert!(version(&waiting.await.unwrap()) > newest);
+}
+
+#[tokio::test]
 async fn serves_no_other_route() {
     let node = TestNode::start(&[LISTEN]);
     let base = node

@@ -31,6 +31,7 @@ mod metrics;
 mod nice;
 mod overload;
 mod pruned;
+mod read_your_writes;
 mod run;
 mod second_signature;
 mod security;

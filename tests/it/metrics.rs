@@ -366,6 +366,30 @@ async fn counts_waits_while_they_last_and_by_outcome() {
 }
 
 #[tokio::test]
+async fn counts_waits_for_a_version() {
+    let (node, alice, bob) = node_at_work(&["wait.timeout_ms=600000"]).await;
+    let before = Scrape::of(&node).await;
+    let next = before.sum("ledger_version", &[]) as u64 + 1;
+    let url = format!("{}/v1?min_ledger_version={next}", node.api);
+    let http = node.http.clone();
+    let waiting = tokio::spawn(async move { http.get(&url).await.status });
+    until("the client to wait", || async {
+        let now = Scrape::of(&node).await;
+        (now.sum("ledger_waits_parked", &[]) == 1.0).then_some(())
+    })
+    .await;
+    let chain = node.chain().await;
+    node.submit(&alice.transfer(&chain, 1, bob.address, 1))
+        .await;
+    assert_eq!(waiting.await.unwrap(), 200);
+    let after = Scrape::of(&node).await;
+    let reached =
+        |scrape: &Scrape| scrape.sum("ledger_waits_ended_total", &[("outcome", "reached")]);
+    assert_eq!(reached(&after) - reached(&before), 1.0);
+    assert_eq!(after.sum("ledger_waits_parked", &[]), 0.0);
+}
+
+#[tokio::test]
 async fn distinguishes_the_outcomes_of_waits() {
     let (node, alice, bob) = node_at_work(&["wait.timeout_ms=600000", "mempool.ttl_secs=1"]).await;
     assert_eq!(

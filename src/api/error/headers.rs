@@ -10,7 +10,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Header names that live as long as the process: ten for each vendor word.
+/// Header names that live as long as the process: eleven for each vendor word.
 ///
 /// A name that is not static is reference-counted. All threads contended for the count with each
 /// header of each response.
@@ -63,7 +63,8 @@ fn format_metadata(ledger_info: &LedgerInfo) -> MetadataValues {
     .map(HeaderValue::from)
 }
 
-/// Names of the ledger headers on one chain, and of the header that identifies a client's software.
+/// Names of the ledger headers on one chain, and of the headers of requests that have its vendor
+/// word.
 #[derive(Debug)]
 pub(crate) struct LedgerHeaders {
     chain_id: HeaderName,
@@ -76,6 +77,7 @@ pub(crate) struct LedgerHeaders {
     gas_used: HeaderName,
     cursor: HeaderName,
     client: HeaderName,
+    min_ledger_version: HeaderName,
 }
 
 impl LedgerHeaders {
@@ -95,12 +97,18 @@ impl LedgerHeaders {
             gas_used: name("gas-used"),
             cursor: name("cursor"),
             client: name("client"),
+            min_ledger_version: name("min-ledger-version"),
         }
     }
 
     /// Returns the name of the header that identifies a client's software.
     pub fn client(&self) -> &HeaderName {
         &self.client
+    }
+
+    /// Returns the name of the header with the version that a read waits for.
+    pub fn min_ledger_version(&self) -> &HeaderName {
+        &self.min_ledger_version
     }
 
     /// Returns the names of all ledger headers of responses.

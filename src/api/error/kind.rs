@@ -9,7 +9,7 @@
 
 use super::{ErrorCode, Switch};
 use actix_web::http::StatusCode;
-use ledger_actors::{Filtered, Overload, RemovalReason, StorageUnavailable};
+use ledger_actors::{Filtered, Overload, RemovalReason, StorageUnavailable, VERSIONS_AHEAD_MAX};
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 
@@ -98,6 +98,26 @@ pub enum ErrorKind {
     /// The version is above the newest one.
     #[error("Ledger version not found by Ledger version({0})")]
     VersionNotFound(u64),
+    /// The ledger did not have the requested minimum version in time.
+    #[error("ledger version {version} is not reached: the newest version is {newest}; retry later")]
+    VersionNotReached {
+        /// The minimum version.
+        version: u64,
+        /// Newest version of the ledger.
+        newest: u64,
+    },
+    /// The requested minimum version is so far above the newest version that no read waits for it.
+    #[error(
+        "ledger version {version} is too far ahead: the newest version is {newest}, and a read \
+         waits for at most {max} more; check that the version is one of this chain",
+        max = VERSIONS_AHEAD_MAX
+    )]
+    VersionTooFarAhead {
+        /// The minimum version.
+        version: u64,
+        /// Newest version of the ledger.
+        newest: u64,
+    },
     /// The transaction is neither pending nor committed.
     #[error("Transaction not found by {name}{}", words_after(.left.as_ref()))]
     TransactionNotFound {
@@ -270,9 +290,12 @@ impl ErrorKind {
             Self::ApiDisabled(_) => (Status::FORBIDDEN, Code::ApiDisabled),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
-            Self::Overloaded(_) | Self::NotApplied | Self::Unwritable(_) | Self::Stopping => {
-                (Status::SERVICE_UNAVAILABLE, Code::InternalError)
-            }
+            Self::VersionNotReached { .. }
+            | Self::VersionTooFarAhead { .. }
+            | Self::Overloaded(_)
+            | Self::NotApplied
+            | Self::Unwritable(_)
+            | Self::Stopping => (Status::SERVICE_UNAVAILABLE, Code::InternalError),
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),
             Self::Syntax(_) => (Status::BAD_REQUEST, Code::WebFrameworkError),
             Self::UnknownRoute(_) => (Status::NOT_FOUND, Code::WebFrameworkError),

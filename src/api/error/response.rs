@@ -19,6 +19,10 @@ const RETRY_AFTER_SECS: u64 = 1;
 /// disk space or replaces the disk, so frequent retries are useless.
 pub const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
 
+/// `Retry-After` of a version that is too far ahead, in seconds. The ledger does not have it within
+/// a second, so frequent retries are useless.
+const TOO_FAR_AHEAD_RETRY_AFTER_SECS: u64 = 10;
+
 impl ErrorKind {
     /// Returns the status of the validation that rejected the transaction, now or while it was
     /// pending, or the status of a view that failed.
@@ -66,6 +70,7 @@ impl ErrorKind {
         match self {
             Self::Overloaded(overload) => overload.retry_after_secs,
             Self::Unwritable(_) => UNWRITABLE_RETRY_AFTER_SECS,
+            Self::VersionTooFarAhead { .. } => TOO_FAR_AHEAD_RETRY_AFTER_SECS,
             _ => RETRY_AFTER_SECS,
         }
     }

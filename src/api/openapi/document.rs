@@ -46,6 +46,7 @@ pub(crate) fn document(vendor: &Vendor, routes: &[DocumentedRoute<'_>]) -> Value
         media_types: MediaTypes::new(vendor),
         vendor: vendor.upper().to_owned(),
         schemas,
+        parameters: Map::new(),
     };
     let mut paths: Map<String, Value> = Map::new();
     // The empty path is a second name of `/`, which a document cannot express.
@@ -69,6 +70,7 @@ pub(crate) fn document(vendor: &Vendor, routes: &[DocumentedRoute<'_>]) -> Value
         "paths": paths,
         "components": {
             "headers": headers,
+            "parameters": writer.parameters,
             "responses": responses,
             "schemas": writer.schemas.finish(),
         },
@@ -141,6 +143,8 @@ struct Writer {
     /// Vendor word in upper case.
     vendor: String,
     schemas: Schemas,
+    /// Components of parameters.
+    parameters: Map<String, Value>,
     /// Schema of the body of every error.
     error: Value,
 }
@@ -159,13 +163,36 @@ impl Writer {
             "responses": self.responses(operation),
         });
         if !operation.parameters.is_empty() {
-            written["parameters"] = operation.parameters.iter().map(parameter).collect();
+            let parameters = operation.parameters.iter();
+            written["parameters"] = parameters.map(|one| self.parameter(one)).collect();
         }
         if !operation.request.is_empty() {
             let content = self.content(&operation.request, Schemas::of_request);
             written["requestBody"] = json!({"required": true, "content": content});
         }
         written
+    }
+
+    /// Returns a parameter, or a reference to its component, which it adds.
+    fn parameter(&mut self, parameter: &Parameter) -> Value {
+        let place = match parameter.place {
+            ParameterLocation::Path => "path",
+            ParameterLocation::Query => "query",
+            ParameterLocation::Header => "header",
+        };
+        let written = json!({
+            "name": self.words(parameter.name),
+            "in": place,
+            "description": parameter.description,
+            "required": parameter.required,
+            "schema": parameter.schema,
+            "example": parameter.example,
+        });
+        let Some(name) = parameter.component else {
+            return written;
+        };
+        self.parameters.insert(name.to_owned(), written);
+        reference("parameters", name)
     }
 
     fn responses(&mut self, operation: &Operation) -> Map<String, Value> {
@@ -361,21 +388,6 @@ fn status_text(status: StatusCode) -> String {
 
 fn reference(kind: &str, name: &str) -> Value {
     json!({"$ref": format!("#/components/{kind}/{name}")})
-}
-
-fn parameter(parameter: &Parameter) -> Value {
-    let place = match parameter.place {
-        ParameterLocation::Path => "path",
-        ParameterLocation::Query => "query",
-    };
-    json!({
-        "name": parameter.name,
-        "in": place,
-        "description": parameter.description,
-        "required": parameter.required,
-        "schema": parameter.schema,
-        "example": parameter.example,
-    })
 }
 
 fn link(link: &Link, vendor: &str) -> Value {

@@ -140,6 +140,24 @@ pub(crate) const STATE_VERSION: &[DeclaredError] = &[
     ),
 ];
 
+/// Errors of operations that wait for a minimum version.
+pub(crate) const MIN_VERSION: &[DeclaredError] = &[
+    error(
+        S::BAD_REQUEST,
+        InvalidInput,
+        "`min_ledger_version`, its header or `timeout_ms` is not an unsigned integer of 64 bits or \
+         occurs more than once, or the minimum is above `ledger_version`.",
+    ),
+    error(
+        S::SERVICE_UNAVAILABLE,
+        InternalError,
+        "The ledger does not have `min_ledger_version` after `timeout_ms`, or the node does not \
+         wait for it, because the version is more than 2000000 above the newest one or too many \
+         requests wait. The ledger headers have the newest version. Retry after `Retry-After` \
+         seconds.",
+    ),
+];
+
 /// Error of listings.
 pub(crate) const LIMIT: &[DeclaredError] = &[error(S::BAD_REQUEST, InvalidInput, "`limit` is 0.")];
 

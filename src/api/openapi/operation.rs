@@ -3,7 +3,7 @@
 use super::{
     StatusCode,
     errors::{self, DeclaredError},
-    parameter::{Parameter, ParameterLocation},
+    parameter::{self, Parameter, ParameterLocation},
     schemas::SchemaOf,
 };
 use crate::{
@@ -227,6 +227,8 @@ pub(crate) struct Operation {
     pub errors: Vec<DeclaredError>,
     /// Whether it responds in a format that the operator has disabled.
     pub always_answers: bool,
+    /// Whether the response depends on the ledger, so that a client may ask for a minimum version.
+    pub reads_ledger: bool,
     /// The part of the interface that the operation belongs to, if an operator can disable it.
     pub switch: Option<Switch>,
 }
@@ -249,6 +251,7 @@ impl Operation {
             successes: Vec::new(),
             errors: errors::COMMON.to_vec(),
             always_answers: false,
+            reads_ledger: true,
             switch: None,
         }
     }
@@ -259,7 +262,36 @@ impl Operation {
         self.errors
             .retain(|error| error.code != ErrorCode::ApiDisabled);
         self.always_answers = true;
-        self
+        self.reads_no_ledger()
+    }
+
+    /// Makes the operation ignore the minimum version of a request. This is for operations that
+    /// write, or whose response does not depend on the ledger.
+    pub fn reads_no_ledger(self) -> Self {
+        Self {
+            reads_ledger: false,
+            ..self
+        }
+    }
+
+    /// Adds the parameters of a minimum version and their errors, if the operation reads the
+    /// ledger.
+    pub fn with_min_version(mut self) -> Self {
+        if !self.reads_ledger {
+            return self;
+        }
+        for parameter in parameter::min_version() {
+            // An operation may have a timeout of its own.
+            if !self.has_parameter(parameter.name) {
+                self.parameters.push(parameter);
+            }
+        }
+        self.errors(errors::MIN_VERSION)
+    }
+
+    /// Returns whether a parameter with this name is declared.
+    pub fn has_parameter(&self, name: &str) -> bool {
+        self.parameters.iter().any(|one| one.name == name)
     }
 
     /// Makes the operation respond with 403 while `switch` is off.
@@ -275,6 +307,7 @@ impl Operation {
         let of_place = match parameter.place {
             ParameterLocation::Path => errors::PATH,
             ParameterLocation::Query => errors::QUERY,
+            ParameterLocation::Header => &[],
         };
         self.parameters.push(parameter);
         self.errors(of_place)

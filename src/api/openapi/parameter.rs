@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 pub(crate) enum ParameterLocation {
     Path,
     Query,
+    Header,
 }
 
 /// A parameter.
@@ -18,6 +19,8 @@ pub(crate) struct Parameter {
     pub required: bool,
     pub schema: Value,
     pub example: Value,
+    /// Name of its component in the document, if many operations have the parameter.
+    pub component: Option<&'static str>,
 }
 
 /// Returns a path parameter.
@@ -34,6 +37,7 @@ pub(crate) fn path(
         required: true,
         schema,
         example: example.into(),
+        component: None,
     }
 }
 
@@ -51,6 +55,7 @@ pub(crate) fn query(
         required: false,
         schema,
         example: example.into(),
+        component: None,
     }
 }
 
@@ -125,6 +130,45 @@ pub(crate) fn ledger_version() -> Parameter {
     )
 }
 
+/// Name of the query parameter with the version that the ledger must have at least.
+pub(crate) const MIN_LEDGER_VERSION: &str = "min_ledger_version";
+
+/// Name of the query parameter with the maximum duration of a wait.
+pub(crate) const TIMEOUT_MS: &str = "timeout_ms";
+
+/// Returns the parameters of a read that waits until the ledger has a version.
+pub(crate) fn min_version() -> [Parameter; 3] {
+    let of_query = Parameter {
+        component: Some("MinLedgerVersion"),
+        ..query(
+            MIN_LEDGER_VERSION,
+            "Version that the ledger must have at least, such as that of an earlier response of \
+             any connection or node. The node responds when it has the version.",
+            u64_text(),
+            "0",
+        )
+    };
+    let of_header = Parameter {
+        place: ParameterLocation::Header,
+        name: "X-{VENDOR}-MIN-LEDGER-VERSION",
+        description: "The same as `min_ledger_version`. The larger one counts if a request has \
+                      both.",
+        component: Some("MinLedgerVersionHeader"),
+        ..query("", "", u64_text(), "0")
+    };
+    let timeout = Parameter {
+        component: Some("TimeoutMs"),
+        ..query(
+            TIMEOUT_MS,
+            "Maximum time of a wait, in milliseconds; by default `wait.timeout_ms` of the \
+             configuration, at most `wait.timeout_max_ms`.",
+            u64_number(),
+            1_000,
+        )
+    };
+    [of_query, of_header, timeout]
+}
+
 /// Returns the query parameter with the maximum number of items of a page.
 pub(crate) fn limit(description: &'static str) -> Parameter {
     let schema = json!({"type": "integer", "format": "uint16", "minimum": 1, "maximum": u16::MAX});
@@ -133,5 +177,5 @@ pub(crate) fn limit(description: &'static str) -> Parameter {
 
 /// Returns the query parameter with the maximum duration of a wait for a commit.
 pub(crate) fn timeout_ms(description: &'static str) -> Parameter {
-    query("timeout_ms", description, u64_number(), 5_000)
+    query(TIMEOUT_MS, description, u64_number(), 5_000)
 }

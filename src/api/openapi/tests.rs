@@ -50,6 +50,16 @@ fn operations(document: &Value) -> Vec<(&str, &Value)> {
         .collect()
 }
 
+/// Returns the parameters of an operation, with those that are components.
+fn parameters<'a>(document: &'a Value, operation: &'a Value) -> Vec<&'a Value> {
+    let all = operation["parameters"].as_array().into_iter().flatten();
+    let resolved = all.map(|one| match one["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => one,
+    });
+    resolved.collect()
+}
+
 /// Returns a validator of a schema of the document, with the components that it refers to.
 fn validator(document: &Value, schema: &Value) -> jsonschema::Validator {
     let schema = json!({"allOf": [schema], "components": document["components"]});
@@ -136,7 +146,7 @@ fn gives_operations_unique_names_and_links_that_resolve() {
         let id = operation["operationId"].as_str().unwrap();
         let snake_case = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
         assert!(id.bytes().all(snake_case), "{id}");
-        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let parameters = parameters(&document, operation).into_iter();
         let names: BTreeSet<_> = parameters
             .map(|one| one["name"].as_str().unwrap())
             .collect();
@@ -212,7 +222,7 @@ fn describes_every_operation() {
             responses.keys().any(|status| status.starts_with('2')),
             "{path}"
         );
-        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        for parameter in parameters(&document, operation) {
             assert!(parameter["example"] != Value::Null, "{path} {parameter}");
         }
         let json = operation.pointer("/requestBody/content/application~1json");
@@ -350,18 +360,30 @@ fn allows_no_null_in_optional_members_of_responses() {
 }
 
 #[test]
+fn adds_the_minimum_version_to_every_operation_that_reads_the_ledger() {
+    let without: BTreeSet<_> = routes::table()
+        .iter()
+        .filter(|route| !route.operation().has_parameter("min_ledger_version"))
+        .map(|route| route.operation().id)
+        .collect();
+    let expected = BTreeSet::from([
+        "check_health",
+        "encode_submission",
+        "get_node_info",
+        "get_spec_json",
+        "get_spec_page",
+        "get_spec_part",
+        "get_spec_yaml",
+        "submit_batch_transactions",
+        "submit_transaction",
+    ]);
+    assert_eq!(without, expected);
+}
+
+#[test]
 fn documents_all_declared_parameters_and_statuses() {
     let document = document();
-    let names = |of: &Value, key: &str| -> BTreeSet<String> {
-        let all = of["parameters"].as_array().into_iter().flatten();
-        let shown = all.map(|one| match one["$ref"].as_str() {
-            Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
-            None => one,
-        });
-        shown
-            .map(|one| one[key].as_str().unwrap().to_owned())
-            .collect()
-    };
+    let vendor = Vendor::default();
     let written = operations(&document);
     for route in routes::table() {
         let operation = route.operation();
@@ -370,9 +392,13 @@ fn documents_all_declared_parameters_and_statuses() {
         let declared: BTreeSet<_> = operation
             .parameters
             .iter()
-            .map(|one| one.name.to_owned())
+            .map(|one| one.name.replace("{VENDOR}", vendor.upper()))
             .collect();
-        assert_eq!(names(one, "name"), declared, "{}", operation.id);
+        let names = parameters(&document, one).into_iter();
+        let names: BTreeSet<_> = names
+            .map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(names, declared, "{}", operation.id);
         let successes = operation.successes.iter().map(|success| success.status);
         let errors = operation.errors.iter().map(|error| error.status);
         let declared: BTreeSet<_> = successes

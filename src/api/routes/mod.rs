@@ -67,7 +67,7 @@ impl Route {
     }
 }
 
-/// Creates a row.
+/// Creates a row. An operation that reads the ledger waits for the minimum version of a request.
 ///
 /// # Panics
 ///
@@ -79,11 +79,12 @@ fn route<Arguments, H, F, R>(
     operation: Operation,
 ) -> Route
 where
-    Arguments: Extract,
+    Arguments: Extract + 'static,
     H: HandlerFn<Arguments, Future = F> + 'static,
     F: Future<Output = Result<R, ApiError>> + 'static,
     R: IntoResponse,
 {
+    let operation = operation.with_min_version();
     Route {
         method,
         path,

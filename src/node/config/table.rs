@@ -242,17 +242,19 @@ settings! {
          limit of the reference node.";
 
     "wait.timeout_ms" => node.wait.timeout_ms, Integer(1..=600_000), "ms",
-        "Maximum time that wait_by_hash waits for a transaction to commit, if the request has no \
-         timeout_ms; then the response says that it is pending. The limit of the reference node.";
+        "Maximum time that wait_by_hash waits for a transaction to commit, and that a read waits \
+         for its min_ledger_version, if the request has no timeout_ms. The limit of the reference \
+         node.";
     "wait.timeout_max_ms" => node.wait.timeout_max_ms, Integer(1..=600_000), "ms",
-        "Maximum time that a request waits for a transaction to commit if its parameter timeout_ms \
-         asks for as much or more. The default exceeds the expiration that clients commonly give a \
-         transaction, which ends the wait with a reason.";
+        "Maximum time that a request waits if its parameter timeout_ms asks for as much or more. \
+         The default exceeds the expiration that clients commonly give a transaction, which ends \
+         the wait with a reason.";
     "wait.capacity" => node.wait.capacity, Integer(1..=1_000_000), "long polls",
         "Maximum number of concurrent long polls; beyond it, wait_by_hash responds as by_hash \
-         does, with a pending transaction after 100 ms, and a submission with timeout_ms gets 202 \
-         at once. The client of an address may use seven \
-         eighths of it, or less if others wait too. Below api.max_in_flight, so that long polls \
+         does, with a pending transaction after 100 ms, a submission with timeout_ms gets 202 at \
+         once, and a read that would wait for its min_ledger_version gets 503. The client of an \
+         address may use seven eighths of it, or less if others wait too. Below \
+         api.max_in_flight, so that long polls \
          leave room for other requests; the node does not check this.";
 
     "sequencer.mode" => sequencer.mode, Choice(&["solo"]), "",

@@ -2,6 +2,7 @@
 
 use super::{
     argument::{Extract, Inputs},
+    min_version::MinVersionReader,
     parts::RequestParts,
 };
 use crate::{
@@ -19,6 +20,9 @@ pub(crate) type Handler =
 
 /// Binds a handler to the arguments of its route. `path` has its parameters in braces.
 ///
+/// The handler runs when the ledger has the minimum version of the request, if the operation
+/// declares the parameters of one.
+///
 /// # Panics
 ///
 /// Panics if the operation does not declare exactly the inputs that the arguments read, or if the
@@ -29,22 +33,45 @@ pub(crate) fn bind<Arguments, H, F, R>(
     operation: &Operation,
 ) -> Handler
 where
-    Arguments: Extract,
+    Arguments: Extract + 'static,
     H: HandlerFn<Arguments, Future = F> + 'static,
     F: Future<Output = Result<R, ApiError>> + 'static,
     R: IntoResponse,
 {
-    Inputs::of::<Arguments>().assert_declared(path, operation);
+    let mut inputs = Inputs::of::<Arguments>();
+    let min_version = MinVersionReader::of(operation);
+    if min_version.is_some() {
+        MinVersionReader::declare(&mut inputs);
+    }
+    inputs.assert_declared(path, operation);
+    let handler = Rc::new(handler);
     Rc::new(move |cx: RequestContext, payload| {
-        let arguments = Arguments::extract(&mut RequestParts::new(path, cx.request(), payload));
-        let arguments = match arguments {
-            Ok(arguments) => arguments,
-            Err(error) => return ready(Err(ApiError::from(error))).boxed_local(),
+        let read = || {
+            let mut parts = RequestParts::new(path, cx.request(), payload);
+            let arguments = Arguments::extract(&mut parts)?;
+            let awaited = min_version.map(|reader| reader.read(&cx, &mut parts));
+            Ok::<_, ApiError>((arguments, awaited.transpose()?.flatten()))
+        };
+        let (arguments, awaited) = match read() {
+            Ok(read) => read,
+            Err(error) => return ready(Err(error)).boxed_local(),
         };
         let state = Rc::clone(&cx.state);
-        let response = handler.call(cx, arguments);
-        let response = response.map_ok(move |response| response.into_response(&state.headers));
-        response.boxed_local()
+        let into_response = move |response: R| response.into_response(&state.headers);
+        match awaited {
+            None => {
+                let response = handler.call(cx, arguments);
+                response.map_ok(into_response).boxed_local()
+            }
+            Some(awaited) => {
+                let handler = Rc::clone(&handler);
+                async move {
+                    awaited.wait(&cx).await?;
+                    handler.call(cx, arguments).await.map(into_response)
+                }
+                .boxed_local()
+            }
+        }
     })
 }
 

@@ -9,6 +9,7 @@ mod argument;
 mod body;
 pub(crate) mod format;
 mod handler;
+mod min_version;
 mod page;
 mod parts;
 mod path;

@@ -11,7 +11,8 @@ use crate::{
 };
 use ledger_store::Snapshot;
 
-const NAME: &str = "ledger_version";
+/// Name of the parameter.
+pub(super) const NAME: &str = "ledger_version";
 
 /// The requested version of the state, or by default the newest version.
 #[derive(Clone, Copy)]

@@ -7,12 +7,13 @@ use super::{
 use crate::{
     error::ErrorKind,
     model::DecimalText,
-    openapi::{ParameterLocation, parameter},
+    openapi::{
+        ParameterLocation,
+        parameter::{self, TIMEOUT_MS},
+    },
 };
 use ledger_actors::WaitConfig;
 use std::time::Duration;
-
-const NAME: &str = "timeout_ms";
 
 /// The duration of a wait that the client requests, in milliseconds, or `None` if it requests none.
 #[derive(Clone, Copy)]
@@ -34,11 +35,13 @@ impl WaitTimeout {
 
 impl Extract for WaitTimeout {
     fn declare(inputs: &mut Inputs) {
-        inputs.parameters.push((ParameterLocation::Query, NAME));
+        inputs
+            .parameters
+            .push((ParameterLocation::Query, TIMEOUT_MS));
     }
 
     fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind> {
-        match request.query.get(NAME) {
+        match request.query.get(TIMEOUT_MS) {
             Ok(timeout_ms) => Ok(Self(timeout_ms.map(|DecimalText(timeout_ms)| timeout_ms))),
             Err(ErrorKind::Syntax(cause)) => Err(ErrorKind::InvalidInput(cause)),
             Err(error) => Err(error),

@@ -151,6 +151,7 @@ fn adds_retry_after_to_overload_only() {
     for (problem, status, error_code, _) in rows() {
         let expected = match (status, error_code) {
             _ if matches!(problem, ErrorKind::Unwritable(_)) => Some("10"),
+            _ if matches!(problem, ErrorKind::VersionTooFarAhead { .. }) => Some("10"),
             _ if matches!(problem, ErrorKind::Overloaded(_)) => Some("7"),
             (503, "internal_error") | (507, _) => Some("1"),
             _ => None,

@@ -101,6 +101,7 @@ pub(crate) fn describe_batch() -> Operation {
          transaction does not affect the others. `transaction_index` starts at 0.",
     )
     .needs(Switch::Submission)
+    .reads_no_ledger()
     .json_body(schema::<Vec<SubmitRequest>>(), json!([signed_example()]))
     .bcs_body(
         Media::SignedTransactionBcs,

@@ -70,6 +70,7 @@ pub(crate) fn describe_encode_submission() -> Operation {
          transaction a multi-agent one, and `fee_payer_address` makes it a sponsored one.",
     )
     .needs(Switch::EncodeSubmission)
+    .reads_no_ledger()
     .json_body(schema::<EncodeRequest>(), unsigned_example())
     .success(success)
     .errors(&[

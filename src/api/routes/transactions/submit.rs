@@ -137,6 +137,7 @@ pub(crate) fn describe_submit() -> Operation {
          responds with 202 earlier.",
     ))
     .needs(Switch::Submission)
+    .reads_no_ledger()
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
     .success(committed)

@@ -72,11 +72,16 @@ async fn root_links_to_the_page() {
     api.stop().await;
 }
 
-/// Returns the target of a request with the examples of an operation's parameters.
-fn target(path: &str, operation: &Value) -> String {
+/// Returns the target of a request with the examples of an operation's parameters in path and
+/// query.
+fn target(document: &Value, path: &str, operation: &Value) -> String {
     let mut path = path.to_owned();
     let mut query = Vec::new();
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let parameter = match parameter["$ref"].as_str() {
+            Some(reference) => document.pointer(&reference[1..]).unwrap(),
+            None => parameter,
+        };
         let name = parameter["name"].as_str().unwrap();
         let example = match &parameter["example"] {
             Value::String(text) => text.clone(),
@@ -84,6 +89,7 @@ fn target(path: &str, operation: &Value) -> String {
         };
         match parameter["in"].as_str() {
             Some("path") => path = path.replace(&format!("{{{name}}}"), &example),
+            Some("header") => (),
             _ => query.push(format!("{name}={example}")),
         }
     }
@@ -99,7 +105,7 @@ async fn examples_are_valid_requests() {
     let mut count = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
-            let target = target(path, operation);
+            let target = target(&document, path, operation);
             let body = &operation["requestBody"]["content"]["application/json"]["example"];
             let response = match method.as_str() {
                 "get" => api.client.get(&target).await,

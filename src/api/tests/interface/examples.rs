@@ -19,6 +19,7 @@ pub const SUBMISSIONS: [&str; 4] = [
 ];
 
 /// A request with a successful response.
+#[derive(Clone)]
 pub struct Example {
     /// Method and path below `/v1`, as in [`Row::route`](crate::rows::Row::route).
     pub route: &'static str,
@@ -50,10 +51,24 @@ impl Example {
         self.route.split_once(' ').unwrap().0
     }
 
+    /// Returns the request with more parameters in its query.
+    pub fn with_query(&self, parameters: &str) -> Self {
+        let mark = if self.path.contains('?') { '&' } else { '?' };
+        Self {
+            path: format!("{}{mark}{parameters}", self.path),
+            ..self.clone()
+        }
+    }
+
     /// Sends the request. `accept` is the media type of the response.
     pub async fn send(&self, history: &History, accept: &str) -> RawResponse {
+        self.send_with(history, &[("accept", accept)]).await
+    }
+
+    /// Sends the request with these header lines.
+    pub async fn send_with(&self, history: &History, headers: &[(&str, &str)]) -> RawResponse {
         let body = self.body.as_ref().map(|body| body.to_string().into_bytes());
-        let mut headers = vec![("accept", accept)];
+        let mut headers = headers.to_vec();
         if body.is_some() {
             headers.push(("content-type", "application/json"));
         }

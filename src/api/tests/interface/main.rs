@@ -14,6 +14,7 @@ mod head;
     reason = "the kit also serves tests/http, which uses all of it"
 )]
 mod kit;
+mod min_version;
 mod rows;
 
 mod s1_service;

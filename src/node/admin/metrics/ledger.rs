@@ -260,7 +260,7 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
     families
         .gauge((
             "ledger_waits_parked",
-            "Number of long polls that wait for a transaction.",
+            "Number of requests that wait for a transaction or for a version of the ledger.",
         ))
         .sample(&[], status.waiting as f64);
     families
@@ -272,15 +272,17 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
     families
         .counter((
             "ledger_waits_ended_total",
-            "Long polls that ended after a wait: committed, left the mempool, or timed out.",
+            "Waits that ended: for a transaction that was committed or left the mempool, for a \
+             version that was reached, or by their timeout.",
         ))
         .sample(&[("outcome", "committed")], status.committed as f64)
         .sample(&[("outcome", "left")], status.removed as f64)
+        .sample(&[("outcome", "reached")], status.reached as f64)
         .sample(&[("outcome", "timed_out")], status.timed_out as f64);
     families
         .counter((
             "ledger_waits_refused_total",
-            "Long polls that were answered without a wait because wait.capacity, or the client's \
+            "Requests that were answered without a wait because wait.capacity, or the client's \
              part of it, was reached.",
         ))
         .sample(&[], status.refused as f64);

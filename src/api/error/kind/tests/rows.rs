@@ -195,6 +195,27 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("overloaded: work.read_budget_ms = 500"),
         ),
         (
+            ErrorKind::VersionNotReached {
+                version: 9,
+                newest: 7,
+            },
+            503,
+            "internal_error",
+            text("ledger version 9 is not reached: the newest version is 7; retry later"),
+        ),
+        (
+            ErrorKind::VersionTooFarAhead {
+                version: 2_000_008,
+                newest: 7,
+            },
+            503,
+            "internal_error",
+            text(
+                "ledger version 2000008 is too far ahead: the newest version is 7, and a read \
+                 waits for at most 2000000 more; check that the version is one of this chain",
+            ),
+        ),
+        (
             ErrorKind::NotApplied,
             503,
             "internal_error",

@@ -1,0 +1,98 @@
+//! Waits for a version of the ledger, through the handle of a node.
+
+#[path = "../testing/wallet.rs"]
+#[allow(dead_code)]
+mod wallet;
+
+use futures::poll;
+use ledger_actors::{Node, NodeConfig, NodeError, VERSIONS_AHEAD_MAX, VersionWaitError};
+use ledger_limits::ClientKey;
+use std::{path::Path, pin::pin, time::Duration};
+use tokio::time::Instant;
+use wallet::{development, funded};
+
+/// The client of all requests.
+const CLIENT: ClientKey = ClientKey::NODE;
+
+async fn start(directory: &Path, config: NodeConfig) -> Node {
+    let (chain, store) = development(directory);
+    Node::start(chain, store, Some(directory), config)
+        .await
+        .expect("the node starts")
+}
+
+/// Returns a time that is reached long after the test.
+fn far_deadline() -> Instant {
+    Instant::now() + Duration::from_secs(3_600)
+}
+
+#[actix::test]
+async fn waits_for_a_version_until_the_head_has_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), NodeConfig::default()).await;
+    let (on_thread, notifier) = node.handle().for_thread();
+    actix::spawn(notifier);
+    let mut wallet = funded().remove(0);
+    for handle in [node.handle(), on_thread] {
+        let newest = handle.head().ledger_info().version;
+        assert!(handle.has_version(newest) && !handle.has_version(newest + 1));
+        handle
+            .wait_for_version(newest, Instant::now(), CLIENT)
+            .await
+            .unwrap();
+        let mut waiting = pin!(handle.wait_for_version(newest + 1, far_deadline(), CLIENT));
+        assert!(poll!(&mut waiting).is_pending());
+        let transaction = wallet.transfer(handle.chain(), wallet.address, 1);
+        handle.submit(transaction, CLIENT).await.unwrap();
+        waiting.await.unwrap();
+        assert!(handle.has_version(newest + 1));
+    }
+    let waits = node.handle().meters().waits;
+    assert_eq!((waits.waiting, waits.reached), (0, 2));
+    node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn wait_for_a_version_ends_at_its_deadline_or_does_not_begin() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = NodeConfig::default();
+    config.wait.capacity = 1;
+    let node = start(directory.path(), config).await;
+    let handle = node.handle();
+    let newest = *handle.head().ledger_info();
+    let next = newest.version + 1;
+    let wait = async |version, deadline| {
+        let waited = handle.wait_for_version(version, deadline, CLIENT).await;
+        let error = waited.unwrap_err();
+        assert_eq!(error.ledger_info, newest);
+        error.cause
+    };
+    let timed_out = wait(next, Instant::now()).await;
+    assert!(matches!(timed_out, VersionWaitError::TimedOut));
+    let far = wait(next + VERSIONS_AHEAD_MAX, far_deadline()).await;
+    assert!(matches!(far, VersionWaitError::TooFarAhead));
+    {
+        let mut holder = pin!(handle.wait_for_version(next, far_deadline(), CLIENT));
+        assert!(poll!(&mut holder).is_pending());
+        let refused = wait(next, far_deadline()).await;
+        let full = "overloaded: wait.capacity = 1";
+        assert_eq!(refused.to_string(), full, "{refused:?}");
+        assert_eq!(handle.meters().waits.waiting, 1);
+    }
+    assert_eq!(
+        handle.meters().waits.waiting,
+        0,
+        "a dropped wait releases its permit"
+    );
+    let stopped = async {
+        let mut waiting = pin!(handle.wait_for_version(next, far_deadline(), CLIENT));
+        assert!(poll!(&mut waiting).is_pending());
+        node.stop().await.unwrap();
+        waiting.await.unwrap_err().cause
+    };
+    let stopped = stopped.await;
+    assert!(
+        matches!(stopped, VersionWaitError::Node(NodeError::Stopping)),
+        "{stopped:?}"
+    );
+}
