@@ -13,13 +13,18 @@ pub enum SubmitError {
     /// Validation rejected the transaction.
     #[error(transparent)]
     Invalid(#[from] Discard),
-    /// A block has already taken a transaction with this sequence number from the pool.
-    #[error("transaction sequence number is {given}, current sequence number is {current}")]
+    /// A block has already taken another transaction with this sequence number from the pool.
+    #[error(
+        "transaction sequence number is {given}, current sequence number is {current}; used by \
+         transaction {used_by}"
+    )]
     SequenceNumberTooOld {
         /// Sequence number of the transaction.
         given: u64,
         /// Lowest sequence number that no block has taken.
         current: u64,
+        /// Hash of the transaction in the block.
+        used_by: HashValue,
     },
     /// The pool holds another transaction with the same sender and sequence number or nonce, which
     /// this transaction may not replace, with the reason.

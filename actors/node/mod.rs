@@ -22,6 +22,7 @@ pub(crate) mod lookup;
 pub(crate) mod meters;
 pub(crate) mod operation;
 pub(crate) mod renderers;
+pub(crate) mod resubmit;
 pub(crate) mod stalls;
 pub(crate) mod submit;
 pub(crate) mod version_wait;

@@ -89,6 +89,8 @@ impl NodeHandle {
 
     /// Validates a transaction of `client` against the newest state and adds it to the mempool.
     ///
+    /// A transaction that was committed while it was validated is accepted.
+    ///
     /// # Errors
     ///
     /// Returns [`SubmitError::Node`] if the ledger is not written at present, an actor has too many
@@ -103,23 +105,38 @@ impl NodeHandle {
             return Err(NodeError::from(cause).into());
         }
         let transaction = Arc::new(transaction);
-        let (head, inputs) = self.validation_inputs(&transaction, client).await?;
+        match self.validate_and_add(&transaction, client).await {
+            Ok(accepted) => Ok(accepted),
+            Err(rejection) => {
+                self.outcome_after_rejection(&transaction, rejection, client)
+                    .await
+            }
+        }
+    }
+
+    /// Validates a transaction and adds it to the mempool, as [`Self::submit`] does.
+    async fn validate_and_add(
+        &self,
+        transaction: &Arc<CheckedTransaction>,
+        client: ClientKey,
+    ) -> Result<Accepted, SubmitError> {
+        let (head, inputs) = self.validation_inputs(transaction, client).await?;
         let NodeParts {
             chain,
             clock,
             mailboxes,
             ..
         } = self.node();
-        validate_for_admission(chain, &inputs, &transaction, clock.now_secs())?;
+        validate_for_admission(chain, &inputs, transaction, clock.now_secs())?;
         if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
             let check = CheckMultisig {
                 chain: chain.clone(),
-                transaction: Arc::clone(&transaction),
+                transaction: Arc::clone(transaction),
             };
             self.read(point_read(client), check).await?.1?;
         }
         let outcome = request(&mailboxes.mempool, |reply| Submit {
-            transaction,
+            transaction: Arc::clone(transaction),
             sequence_number: inputs.sender.sequence_number,
             reply,
         });

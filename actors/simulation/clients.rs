@@ -8,6 +8,7 @@ use super::{
     oracle::Oracle,
     properties,
     reads::ReadAccount,
+    retries::{Retries, is_decisive},
     scheduler::Scheduler,
 };
 use crate::{
@@ -51,6 +52,7 @@ pub(super) struct Clients {
     oracle: Rc<Oracle>,
     random: RefCell<Rng>,
     requests: RefCell<Vec<Rc<OpenRequest>>>,
+    retries: Retries,
     /// Sequence number of each wallet's next transaction, as the clients count them.
     next_sequence_numbers: RefCell<[u64; WALLETS]>,
 }
@@ -61,6 +63,7 @@ impl Clients {
             oracle,
             random: RefCell::new(random),
             requests: RefCell::default(),
+            retries: Retries::default(),
             next_sequence_numbers: RefCell::new([0; WALLETS]),
         }
     }
@@ -135,6 +138,12 @@ impl Clients {
     fn choose_draft(&self, now_secs: u64) -> Draft {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
+        if random.u8(..4) == 0
+            && let Some(draft) = self.retries.take(&mut random)
+        {
+            self.oracle.count("transactions retried");
+            return draft;
+        }
         if random.u8(..8) == 0
             && let Some(sent) = nth(&model, random.usize(..model.sent.len().max(1)))
         {
@@ -168,21 +177,35 @@ impl Clients {
         draft
     }
 
+    /// Begins a submission, which is repeated until its client has received a decisive response.
     fn begin_submit(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let draft = self.choose_draft(now_secs);
+        let attempt = self.retries.begin(draft);
+        let is_response_lost = self.random.borrow_mut().u8(..4) == 0;
         let transaction = draft.build_checked(&self.oracle.fixture.chain);
         let description = format!("submit {draft:?}");
         self.oracle.count("transactions sent");
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, description, None, async move {
             let start = oracle.begin_submission(draft, &transaction);
-            let response = match handle.check_capacity(transaction.transaction()).await {
-                Ok(()) => handle.submit((*transaction).clone(), ClientKey::NODE).await,
+            let signed = transaction.transaction();
+            let response = match handle.accept_unchecked(signed, ClientKey::NODE).await {
+                Ok(Some(committed)) => {
+                    oracle.count("accepted without signature verification");
+                    Ok(committed)
+                }
+                Ok(None) => handle.submit((*transaction).clone(), ClientKey::NODE).await,
                 Err(error) => {
                     oracle.count("rejected before signature verification");
                     Err(error)
                 }
             };
+            if let Err(error) = &response {
+                oracle.check_not_committed(&handle, &start, transaction.hash(), error);
+            }
+            if !is_response_lost && response.as_ref().err().is_none_or(is_decisive) {
+                attempt.decide();
+            }
             let text = match &response {
                 Ok(_) => "accepted".to_owned(),
                 Err(error) => error.to_string(),
@@ -214,9 +237,12 @@ impl Clients {
             let response = handle.submit((*transaction).clone(), ClientKey::NODE).await;
             if let Err(SubmitError::Full { .. } | SubmitError::AccountFull { .. }) = &capacity {
                 oracle.count("submissions beyond capacity");
+                let is_committed = oracle.model().is_committed(&transaction.hash());
                 let verdict = match &response {
-                    Ok(_) => Err(format!("{capacity:?}, then accepted: {draft:?}")),
-                    Err(_) => Ok(()),
+                    Ok(_) if !is_committed => {
+                        Err(format!("{capacity:?}, then accepted: {draft:?}"))
+                    }
+                    _ => Ok(()),
                 };
                 oracle.report(properties::REJECTION, verdict);
             }

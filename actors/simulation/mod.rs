@@ -40,6 +40,7 @@ mod pool_rules;
 mod properties;
 mod reads;
 mod responses;
+mod retries;
 mod runner;
 mod scheduler;
 mod shares;

@@ -58,12 +58,18 @@ impl PoolRules {
             SubmitError::Invalid(discard) => {
                 self.check_invalid(model, start.version, sent, discard)
             }
-            SubmitError::SequenceNumberTooOld { given, current } => {
+            SubmitError::SequenceNumberTooOld {
+                given,
+                current,
+                used_by,
+            } => {
                 let is_consistent = sent.draft.replay_protection
                     == ReplayProtection::SequenceNumber(*given)
                     && given < current;
-                require(is_consistent && has_competitor(model, sent), || {
-                    "no other transaction has its sequence number".to_owned()
+                let user = model.sent.get(used_by);
+                let is_used = user.is_some_and(|user| user.competes_with(sent));
+                require(is_consistent && is_used, || {
+                    format!("its sequence number is used by {user:?}")
                 })
             }
             SubmitError::InvalidUpdate(_) => require(has_competitor(model, sent), || {

@@ -45,6 +45,9 @@ pub(super) const READS_ARE_CONSISTENT: &str =
 /// Accepted transactions are committed, pending, or removed with a reason.
 pub(super) const ACCEPTED_IS_ACCOUNTED_FOR: &str =
     "an accepted transaction is committed once or removed with a reason";
+/// A rejection of a transaction that is committed inside the window violates this property.
+pub(super) const COMMITTED_IS_ACCEPTED_AGAIN: &str =
+    "a submission of a committed transaction is accepted again";
 /// Requests and waits end.
 pub(super) const EVERY_REQUEST_ENDS: &str = "every request and every wait ends";
 /// The subscription delivers all blocks in order.
@@ -150,7 +153,8 @@ pub(super) fn check_window(
     Ok(())
 }
 
-/// Checks that an accepted transaction was not known to be invalid when its submission began.
+/// Checks that an accepted transaction is committed inside the window, or was not known to be
+/// invalid when its submission began.
 pub(super) fn check_acceptance(
     model: &Model,
     start: RequestStart,
@@ -160,6 +164,9 @@ pub(super) fn check_acceptance(
     let Some(sent) = model.sent.get(&transaction.hash()) else {
         return Err(format!("{} was not sent", transaction.hash()));
     };
+    if is_committed_at(sent, info) {
+        return Ok(());
+    }
     if sent.draft.expiration_secs <= info.timestamp_usecs / 1_000_000 {
         return Err(format!("{:?} had expired at {info:?}", sent.draft));
     }
@@ -187,6 +194,13 @@ pub(super) fn check_acceptance(
         }
         _ => Ok(()),
     }
+}
+
+/// Returns whether the transaction is committed inside the window of `info`.
+pub(super) fn is_committed_at(sent: &SentTransaction, info: &LedgerInfo) -> bool {
+    let window = info.oldest_version..=info.version;
+    sent.version
+        .is_some_and(|version| window.contains(&version))
 }
 
 /// Checks that a submission is accepted under its own hash, the only one that its client knows.

@@ -104,10 +104,18 @@ impl Oracle {
                 self.report(properties::ADMISSION, verdict);
                 let verdict = properties::check_accepted_hash(&hash, &transaction);
                 self.report(properties::ACCEPTED_IS_ACCOUNTED_FOR, verdict);
-                self.report(
-                    properties::ADMISSION,
-                    self.disk_space.check_submission_may_be_accepted(start.step),
-                );
+                let is_committed = model
+                    .sent
+                    .get(&hash)
+                    .is_some_and(|sent| properties::is_committed_at(sent, &ledger_info));
+                if is_committed {
+                    self.count("committed transactions accepted again");
+                } else {
+                    self.report(
+                        properties::ADMISSION,
+                        self.disk_space.check_submission_may_be_accepted(start.step),
+                    );
+                }
                 if let Some(sent) = model.sent.get_mut(&transaction.hash()) {
                     sent.is_accepted = true;
                     sent.last_submit_step = now;

@@ -29,11 +29,13 @@ const STACK_BYTES: usize = 16 << 20;
 /// Counters that must not be 0 after a run of the default length, so that the run has covered every
 /// case.
 const REQUIRED_COUNTERS: &[&str] = &[
+    "accepted without signature verification",
     "blocks from a subscription",
     "canceled requests",
     "checks of the synced disk",
     "clock faults",
     "clock steps",
+    "committed transactions accepted again",
     "crashes before a start was complete",
     "crashes: killed",
     "crashes: power loss",
@@ -84,6 +86,7 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "status: replaced",
     "status: unknown",
     "transactions removed with a reason",
+    "transactions retried",
     "transactions saved",
     "waits that ended early",
     "waits that timed out",

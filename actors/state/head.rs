@@ -47,6 +47,15 @@ impl Head {
         let committed = newest_first.find_map(|block| block.committed(hash))?;
         (committed.version >= self.ledger_info.oldest_version).then_some(committed)
     }
+
+    /// Returns the height of the oldest recent block, or that of the next block if there is no
+    /// recent one. The blocks from this height up to the Head are recent.
+    pub(crate) fn oldest_recent_height(&self) -> u64 {
+        let oldest = self.published.recent.first();
+        oldest.map_or(self.ledger_info.block_height.saturating_add(1), |block| {
+            block.block().height()
+        })
+    }
 }
 
 /// The immutable value that the committer publishes.

@@ -77,9 +77,15 @@ async fn finds_a_committed_transfer_after_a_restart() {
     let hash = transaction.hash();
     let version = commit(&handle, transaction.clone()).await;
     assert_eq!(handle.head().ledger_info().block_height, 1);
+    let again = handle.submit(transaction, CLIENT).await.unwrap();
+    assert_eq!(again.transaction.hash(), hash);
+    let other = funded()[0].transfer(handle.chain(), to, 8);
+    let used = format!("; used by transaction {hash})");
     assert!(matches!(
-        handle.submit(transaction, CLIENT).await,
-        Err(SubmitError::Invalid(discard)) if discard.status == ValidationStatus::SequenceNumberTooOld
+        handle.submit(other, CLIENT).await,
+        Err(SubmitError::Invalid(discard))
+            if discard.status == ValidationStatus::SequenceNumberTooOld
+                && discard.to_string().ends_with(&used)
     ));
     node.stop().await.unwrap();
 

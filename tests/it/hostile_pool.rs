@@ -72,8 +72,8 @@ async fn spam(
 /// Returns the index of the first transaction of a batch that was rejected because the mempool was
 /// full.
 ///
-/// A later one of the batch may have been accepted, and be committed when it is submitted again.
-/// The second submission is rejected too, with another error.
+/// A later one of the batch may have been accepted, and is accepted again when it is submitted
+/// again.
 fn first_over_capacity(response: &str) -> Option<u64> {
     let body: Value = serde_json::from_str(response).unwrap();
     let mut failures = body["transaction_failures"].as_array().unwrap().iter();

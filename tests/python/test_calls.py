@@ -267,12 +267,25 @@ class Calls(SessionTestCase):
 
     async def test_rejects_a_submission_with_its_reason(self):
         sender = await self.funded()
-        payload = call("0x1::aptos_account::transfer", [], address(sender.address()), u64(1))
-        await self.run_call(sender, payload)
-        signed = await self.rest.create_bcs_signed_transaction(sender, payload, sequence_number=0)
+        to = address(sender.address())
+        first, other = (call("0x1::aptos_account::transfer", [], to, u64(n)) for n in (1, 2))
+        done = await self.run_call(sender, first)
+        signed = await self.rest.create_bcs_signed_transaction(sender, other, sequence_number=0)
         with self.assertRaisesRegex(ApiError, "SEQUENCE_NUMBER_TOO_OLD") as rejected:
             await self.rest.submit_bcs_transaction(signed)
         self.assertEqual(rejected.exception.status_code, 400)
+        self.assertIn(f"used by transaction {done['hash']}", str(rejected.exception))
+
+    async def test_accepts_the_bytes_of_a_committed_transaction_again(self):
+        sender = await self.funded()
+        payload = call("0x1::aptos_account::transfer", [], address(sender.address()), u64(1))
+        signed = await self.rest.create_bcs_signed_transaction(sender, payload)
+        hashes = []
+        for _ in range(2):
+            hashes.append(await self.rest.submit_bcs_transaction(signed))
+            await self.rest.wait_for_transaction(hashes[0])
+        self.assertEqual(hashes[0], hashes[1])
+        self.assertEqual(await self.rest.account_sequence_number(sender.address()), 1)
 
 
 if __name__ == "__main__":

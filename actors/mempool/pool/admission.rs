@@ -158,8 +158,11 @@ impl Pool {
                     // A lower number may be free again, if its block left it out while another
                     // block holds this one.
                     current: account.sequence().next().max(given.saturating_add(1)),
+                    used_by: pending,
                 },
-                Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
+                Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed)
+                    .used_by(pending)
+                    .into(),
             });
         }
         if old_raw.payload != new_raw.payload {

@@ -223,7 +223,9 @@ impl Model {
         if old.is_taken {
             let PoolKey { sender, protector } = old.key();
             return Err(match protector {
-                Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
+                Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed)
+                    .used_by(old.hash())
+                    .into(),
                 SequenceNumber(given) => {
                     let is_taken = |number: &u64| {
                         let item = self.find(key(sender, *number));
@@ -232,7 +234,11 @@ impl Model {
                     let current = (self.number(sender)..).find(|number| !is_taken(number));
                     let current = current.expect("the list is finite");
                     let current = current.max(given + 1);
-                    SubmitError::SequenceNumberTooOld { given, current }
+                    SubmitError::SequenceNumberTooOld {
+                        given,
+                        current,
+                        used_by: old.hash(),
+                    }
                 }
             });
         }

@@ -121,12 +121,14 @@ fn reports_a_taken_number_as_too_old_after_its_predecessor_was_left_out() {
         ..NO_LIMITS
     };
     let first = pool.take_batch(one);
-    assert_eq!(pool.take_batch(one).len(), 1);
+    let second = pool.take_batch(one);
+    assert_eq!(second.len(), 1);
     pool.commit(&leaving_out(block(1, &[], &[]), &first));
     let error = submit(&mut pool, draft(1, 1).price(200)).unwrap_err();
     let expected = SubmitError::SequenceNumberTooOld {
         given: 1,
         current: 2,
+        used_by: second[0].hash(),
     };
     assert_eq!(error.to_string(), expected.to_string());
 }

@@ -170,12 +170,17 @@ pub enum ErrorKind {
     #[error("{0}")]
     InvalidUpdate(String),
     /// A transaction with this sequence number is in a block that is not committed yet.
-    #[error("transaction sequence number is {given}, current sequence number is {current}")]
+    #[error(
+        "transaction sequence number is {given}, current sequence number is {current}; used by \
+         transaction {used_by}"
+    )]
     SequenceNumberTooOld {
         /// Sequence number of the transaction.
         given: u64,
         /// Next sequence number of the sender.
         current: u64,
+        /// Hash of the transaction in the block.
+        used_by: HashValue,
     },
     /// Validation rejected the transaction.
     #[error(transparent)]

@@ -19,9 +19,15 @@ impl From<SubmitError> for ErrorKind {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::Invalid(discard) => Self::Refused(discard),
-            SubmitError::SequenceNumberTooOld { given, current } => {
-                Self::SequenceNumberTooOld { given, current }
-            }
+            SubmitError::SequenceNumberTooOld {
+                given,
+                current,
+                used_by,
+            } => Self::SequenceNumberTooOld {
+                given,
+                current,
+                used_by,
+            },
             SubmitError::InvalidUpdate(_) | SubmitError::OtherSignature { .. } => {
                 Self::InvalidUpdate(error.to_string())
             }

@@ -238,7 +238,8 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         (_, InvalidInput) => "Given limit value (0) must not be zero",
         (_, InvalidTransactionUpdate) => "a pending transaction differs in more than its gas price",
         (_, SequenceNumberTooOld) => {
-            "transaction sequence number is 3, current sequence number is 5"
+            "transaction sequence number is 3, current sequence number is 5; used by transaction \
+             0x2b8f5ab6d4ac8a9ca0e5a3d0d2f6a7f13c7a1e0f5b9d4c6e8f7a3b2c1d0e9f88"
         }
         (_, VmError) => "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
         (_, RejectedByFilter) => {

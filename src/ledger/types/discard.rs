@@ -1,6 +1,7 @@
 //! Validation statuses of transactions that are rejected without a charge
 //! (docs/reference/reference-node.md#r14).
 
+use ledger_crypto::HashValue;
 use std::fmt;
 
 macro_rules! validation_statuses {
@@ -83,6 +84,17 @@ impl Discard {
             status,
             detail: Some(detail.to_string()),
         }
+    }
+
+    /// Adds to the detail the hash of the transaction that used the sequence number or nonce.
+    #[must_use]
+    pub fn used_by(self, user: HashValue) -> Self {
+        let before = self.detail.map(|detail| detail + "; ");
+        let before = before.unwrap_or_default();
+        Self::with_detail(
+            self.status,
+            format_args!("{before}used by transaction {user}"),
+        )
     }
 
     /// Creates a rejection of a feature that the ledger decodes but does not execute.

@@ -63,6 +63,47 @@ impl Snapshot {
         self.sequential(sender).first_retained()
     }
 
+    /// Returns the hash of the transaction of an account that used a sequence number or nonce, or
+    /// `None` if it is pruned or not found.
+    ///
+    /// The transaction of a nonce is searched among the account's newest `orderless_max` orderless
+    /// ones, because the index has no nonces.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
+    pub fn hash_by_protector(
+        &self,
+        sender: &AccountAddress,
+        protector: ReplayProtector,
+        orderless_max: usize,
+    ) -> Result<Option<HashValue>, StoreError> {
+        let is_used = |found: &ReplayProtector| *found == protector;
+        let (pager, page) = match protector {
+            ReplayProtector::SequenceNumber(number) => {
+                let page = Page {
+                    first_number: number,
+                    last_number: number,
+                    ..Page::from_number(None, 1)
+                };
+                (self.sequential(sender), page)
+            }
+            ReplayProtector::Nonce(_) => (
+                self.orderless(sender),
+                Page::from_number(None, orderless_max),
+            ),
+        };
+        let summaries = pager.page_until(
+            &page,
+            |entry| self.summary(sender, entry, |_| true),
+            |summary| is_used(&summary.replay_protector),
+        )?;
+        let mut used = summaries.into_iter();
+        let used = used.find(|summary| is_used(&summary.replay_protector));
+        Ok(used.map(|summary| summary.hash))
+    }
+
     /// Returns up to `limit` summaries of an account's transactions in `versions`, ascending by
     /// version, with sequence numbers and with nonces.
     ///
@@ -87,7 +128,7 @@ impl Snapshot {
             end,
             limit,
         };
-        let orderless = SequencePager::of_orderless(self, self.view.digest_key.orderless(sender));
+        let orderless = self.orderless(sender);
         let mut summaries = self
             .sequential(sender)
             .page(&page, |entry| self.summary(sender, entry, is_sequential))?;
@@ -104,6 +145,10 @@ impl Snapshot {
 
     fn sequential(&self, sender: &AccountAddress) -> SequencePager<'_> {
         SequencePager::of_account(self, self.view.digest_key.account(sender))
+    }
+
+    fn orderless(&self, sender: &AccountAddress) -> SequencePager<'_> {
+        SequencePager::of_orderless(self, self.view.digest_key.orderless(sender))
     }
 
     /// Returns the summary of the row that an entry names, or `None` if the row has another sender

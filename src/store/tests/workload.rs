@@ -6,7 +6,8 @@ use crate::{
 };
 use fastrand::Rng;
 use ledger_types::{
-    ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp,
+    ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, ReplayProtector,
+    StateKey, WriteOp,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -306,7 +307,7 @@ impl Workload {
     }
 
     /// Compares summaries between the ends of the window, versions outside, and some versions
-    /// inside.
+    /// inside, and the transactions that used the sequence numbers and nonces of the window.
     fn check_summaries(
         &self,
         snapshot: &Snapshot,
@@ -357,6 +358,17 @@ impl Workload {
                     snapshot.transaction_summaries(&sender, start..=end, PageEnd::Newest, limit)?;
                 assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {case}");
             }
+        }
+        let is_nonce = |summary: &TransactionSummary| {
+            matches!(summary.replay_protector, ReplayProtector::Nonce(_))
+        };
+        for (used, max) in all.iter().flat_map(|used| [(used, 2), (used, 1_000)]) {
+            let searched_max = if is_nonce(used) { max } else { usize::MAX };
+            let searched = all.iter().filter(|other| is_nonce(other) == is_nonce(used));
+            let mut searched = searched.rev().take(searched_max);
+            let expected = searched.find(|other| other.replay_protector == used.replay_protector);
+            let found = snapshot.hash_by_protector(&sender, used.replay_protector, max)?;
+            assert_eq!(found, expected.map(|other| other.hash), "{used:?} of {max}");
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use super::{
     signed_example,
-    submit::{check, check_filter, decode_failed, run_to_completion, submit_checked},
+    submit::{check, decode_failed, run_to_completion, submit_checked},
 };
 use crate::{
     context::{
@@ -84,12 +84,16 @@ pub(crate) fn describe_batch() -> Operation {
         ),
         "transaction_index": 1,
     }]});
-    let all = Success::new(StatusCode::ACCEPTED, "All transactions are in the mempool.")
-        .json(schema::<BatchJson>(), json!({"transaction_failures": []}))
-        .bcs("Empty BCS vector.");
+    let all = Success::new(
+        StatusCode::ACCEPTED,
+        "All transactions are in the mempool, or committed already.",
+    )
+    .json(schema::<BatchJson>(), json!({"transaction_failures": []}))
+    .bcs("Empty BCS vector.");
     let some = Success::new(
         StatusCode::PARTIAL_CONTENT,
-        "Some transactions are in the mempool. The others are listed, each with its error.",
+        "Some transactions are in the mempool, or committed already. The others are listed, each \
+         with its error.",
     )
     .json(schema::<BatchJson>(), failed)
     .bcs("BCS vector of the failures.");
@@ -250,18 +254,12 @@ async fn submit_all(
     cx: &RequestContext,
     transactions: Vec<Result<SignedTransaction, ErrorKind>>,
 ) -> Vec<Result<Accepted, ErrorKind>> {
-    let checks = transactions.into_iter().map(async |transaction| {
-        match transaction.and_then(|signed| check_filter(cx, signed)) {
-            Ok(signed) => Ok(check(cx, signed).await),
-            Err(problem) => Err(problem),
-        }
-    });
+    let checks = transactions
+        .into_iter()
+        .map(async |transaction| check(cx, transaction?).await);
     let mut outcomes = Vec::new();
     for checked in join_all(checks).await {
-        outcomes.push(match checked {
-            Ok(checked) => submit_checked(cx, checked).await.map_err(ErrorKind::from),
-            Err(problem) => Err(problem),
-        });
+        outcomes.push(submit_checked(cx, checked).await);
     }
     outcomes
 }

@@ -50,7 +50,8 @@ const MEMPOOL_ERRORS: &[DeclaredError] = &[
     error(
         StatusCode::BAD_REQUEST,
         ErrorCode::SequenceNumberTooOld,
-        "A transaction with this sequence number is in a block that is not committed yet.",
+        "Another transaction with this sequence number is in a block that is not committed yet. \
+         The message contains its hash.",
     ),
     error(
         StatusCode::FORBIDDEN,
@@ -82,7 +83,6 @@ pub(crate) async fn submit(
     let timeout = timeout.unwrap_or_default();
     let deadline = Instant::now() + timeout;
     let signed = body.read(&cx).await;
-    let signed = signed.and_then(|signed| check_filter(&cx, signed));
     // Rejections are decided against the newest version.
     let signed = signed.map_err(|problem| problem.at(cx.newest()))?;
     let (cx, accepted) = run_to_completion(accepted(cx, signed)).await?;
@@ -101,8 +101,8 @@ pub(crate) fn describe_submit() -> Operation {
     ));
     let accepted = Success::new(
         StatusCode::ACCEPTED,
-        "The pending transaction. It is in the mempool, and not committed at the version of the \
-         headers.",
+        "The transaction as it was submitted. It is in the mempool, or in a block already if the \
+         same bytes were submitted before.",
     )
     .json(schema::<PendingJson<'static>>(), pending)
     .bcs("The body is empty.")
@@ -123,11 +123,14 @@ pub(crate) fn describe_submit() -> Operation {
         "Validates the transaction against the newest state and adds it to the mempool. Signatures \
          cover a prefix of the chain and the BCS form of the transaction. The node converts a \
          transaction in JSON to that form, for the chain that it serves. The same bytes get 202 \
-         again while the transaction is pending. The hash covers the signature: a pending \
-         transaction with another signature is rejected with 400 `invalid_transaction_update`. The \
-         message contains the pending hash, for which the client can wait. With `timeout_ms` the \
-         node responds when the transaction is committed, also if its execution failed: `success` \
-         tells.",
+         with the same body again while the transaction is pending, and after its commit as long \
+         as its version is readable, even if it failed. So a client without a response can repeat \
+         its request. Another transaction with a used sequence number or nonce is rejected, and \
+         the message contains the hash that used it if the node finds it. The hash covers the \
+         signature: a pending transaction with another signature is rejected with 400 \
+         `invalid_transaction_update`. The message contains the pending hash, for which the client \
+         can wait. With `timeout_ms` the node responds when the transaction is committed, also if \
+         its execution failed: `success` tells.",
     )
     .wait_parameter(WaitTimeout::describe(
         "Maximum time to wait for the commit, in milliseconds from the start of the request. With \
@@ -161,16 +164,16 @@ pub(crate) fn describe_submit() -> Operation {
     ])
 }
 
-/// Submits a transaction that the filter accepted. Returns the context with the outcome.
+/// Submits a transaction. Returns the context with the outcome.
 async fn accepted(
     cx: RequestContext,
     signed: SignedTransaction,
 ) -> Result<(RequestContext, Accepted), ApiError> {
     let checked = check(&cx, signed).await;
-    match submit_checked(&cx, checked).await {
-        Ok(accepted) => Ok((cx, accepted)),
-        Err(error) => Err(ErrorKind::from(error).at(cx.newest())),
-    }
+    let accepted = submit_checked(&cx, checked)
+        .await
+        .map_err(|problem| problem.at(cx.newest()))?;
+    Ok((cx, accepted))
 }
 
 /// Responds with 202 and an accepted transaction.
@@ -269,21 +272,6 @@ pub(crate) fn check_argument_count(call: &EntryFunction) -> Result<(), ErrorKind
     Ok(())
 }
 
-/// Returns the transaction if its call is bounded and the operator's filter accepts it.
-///
-/// # Errors
-///
-/// Returns [`ErrorKind::InvalidInput`] if the call has more arguments than any function has, and
-/// [`ErrorKind::RejectedByFilter`] if the filter denies the transaction.
-pub(crate) fn check_filter(
-    cx: &RequestContext,
-    signed: SignedTransaction,
-) -> Result<SignedTransaction, ErrorKind> {
-    check_call_size(&signed)?;
-    cx.node().check_filter(&signed)?;
-    Ok(signed)
-}
-
 /// Checks the number of arguments of the call that a transaction makes, if it makes one.
 ///
 /// # Errors
@@ -296,24 +284,52 @@ pub(crate) fn check_call_size(signed: &SignedTransaction) -> Result<(), ErrorKin
         .map_or(Ok(()), check_argument_count)
 }
 
-/// Checks that the mempool has capacity for a transaction, and then its signatures, in the queue of
-/// its connection.
+/// A submission after the checks that need no account.
+pub(crate) enum Checked {
+    /// The transaction is committed already, so its signatures were not checked again.
+    Committed(Accepted),
+    /// The signatures are valid.
+    Signatures(CheckedTransaction),
+    /// The signatures could not be checked, or are invalid.
+    Rejected(SubmitError),
+}
+
+/// Checks a transaction before its accounts are read: the number of arguments, the operator's
+/// filter, the capacity of the mempool, and then its signatures, in the queue of its connection.
+///
+/// None of the checks applies to a transaction that is committed inside the window.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`NodeHandle::check_capacity`](ledger_actors::NodeHandle::check_capacity)
-/// and [`NodeHandle::check_signatures`](ledger_actors::NodeHandle::check_signatures).
+/// Returns [`ErrorKind::InvalidInput`] if the call has more arguments than any function has,
+/// [`ErrorKind::RejectedByFilter`] if the filter denies the transaction, and the errors of
+/// [`NodeHandle::find_committed`](ledger_actors::NodeHandle::find_committed). The errors of
+/// [`NodeHandle::accept_unchecked`](ledger_actors::NodeHandle::accept_unchecked) and of
+/// [`NodeHandle::check_signatures`](ledger_actors::NodeHandle::check_signatures) are in
+/// [`Checked::Rejected`].
 pub(crate) async fn check(
     cx: &RequestContext,
     signed: SignedTransaction,
-) -> Result<CheckedTransaction, SubmitError> {
-    cx.node().check_capacity(&signed).await?;
-    cx.node()
-        .check_signatures(signed, cx.lane(), cx.client())
-        .await
+) -> Result<Checked, ErrorKind> {
+    check_call_size(&signed)?;
+    let (node, client) = (cx.node(), cx.client());
+    if let Err(filtered) = node.check_filter(&signed) {
+        // The filter may have changed since the transaction was accepted.
+        let committed = node.find_committed(&signed, client).await?;
+        return committed.map(Checked::Committed).ok_or(filtered.into());
+    }
+    match node.accept_unchecked(&signed, client).await {
+        Ok(Some(accepted)) => return Ok(Checked::Committed(accepted)),
+        Ok(None) => {}
+        Err(error) => return Ok(Checked::Rejected(error)),
+    }
+    let checked = node.check_signatures(signed, cx.lane(), client).await;
+    Ok(checked.map_or_else(Checked::Rejected, Checked::Signatures))
 }
 
 /// Submits a checked transaction, and records the outcome for its connection.
+///
+/// The acceptance of a committed transaction is not recorded, because anyone can read its bytes.
 ///
 /// # Errors
 ///
@@ -321,14 +337,15 @@ pub(crate) async fn check(
 /// [`NodeHandle::submit`](ledger_actors::NodeHandle::submit).
 pub(crate) async fn submit_checked(
     cx: &RequestContext,
-    checked: Result<CheckedTransaction, SubmitError>,
-) -> Result<Accepted, SubmitError> {
-    let outcome = match checked {
-        Ok(checked) => cx.node().submit(checked, cx.client()).await,
-        Err(error) => Err(error),
+    checked: Result<Checked, ErrorKind>,
+) -> Result<Accepted, ErrorKind> {
+    let outcome = match checked? {
+        Checked::Committed(accepted) => return Ok(accepted),
+        Checked::Signatures(checked) => cx.node().submit(checked, cx.client()).await,
+        Checked::Rejected(error) => Err(error),
     };
     cx.remember_outcome(&outcome);
-    outcome
+    Ok(outcome?)
 }
 
 /// Decodes a transaction without a check of its signatures.

@@ -61,6 +61,10 @@ fn invalid_transactions(
         to: AccountAddress::from_low_u64(0xcafe),
         ..parked.clone()
     };
+    let used = Transfer {
+        amount: 8,
+        ..Transfer::new(4, 0)
+    };
     let over_capacity = Transfer {
         sequence_number: parked.sequence_number + 1,
         ..parked.clone()
@@ -69,7 +73,7 @@ fn invalid_transactions(
         (Transfer::new(1, 0).sign(chain), "rejected_by_filter", None),
         (forged, "vm_error", Some(1)),
         (with_other_key, "vm_error", Some(2)),
-        (Transfer::new(4, 0).sign(chain), "vm_error", Some(3)),
+        (used.sign(chain), "vm_error", Some(3)),
         (poor, "vm_error", Some(5)),
         (
             changed(|transfer| transfer.expiration_timestamp_secs = 1),

@@ -26,6 +26,7 @@ mod programs;
 mod rejections;
 mod resources;
 mod response_cache;
+mod resubmissions;
 mod routes;
 mod second_signature;
 mod signature_lanes;

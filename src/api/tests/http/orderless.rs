@@ -119,8 +119,7 @@ async fn rejects_a_used_nonce_also_after_a_restart() {
             api = api.restarted().await;
         }
         let again = api.client.submit_bcs(&first).await;
-        assert_error(&again, (400, "vm_error"), "submitted again");
-        assert_eq!(again.json()["vm_error_code"], 42, "{}", again.text());
+        assert_eq!(again.status, 202, "the same bytes: {}", again.text());
         assert_rejected(&api, Status::NonceAlreadyUsed, "", other.clone()).await;
         // Accounts do not share nonces.
         let of_other_account = Transfer {

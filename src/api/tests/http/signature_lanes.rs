@@ -265,6 +265,27 @@ async fn simulations_use_the_untrusted_lane_and_do_not_change_trust() {
     api.stop().await;
 }
 
+/// Checks no signature, and ignores the acceptance, because anyone can read committed bytes.
+#[actix_web::test]
+async fn committed_bytes_do_not_make_a_connection_trusted() {
+    let api = start(10).await;
+    let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
+    let committed = Transfer::new(0, 0);
+    api.commit(&committed).await;
+    let mut connection = Connection::open(&api.client).await;
+    for _ in 0..2 {
+        let response = connection.submit(&committed.sign(&api.chain)).await;
+        assert_eq!(response.status, 202, "{}", response.text());
+        assert_eq!(checked(), [0, 1]);
+    }
+    for (number, expected) in [(1, [0, 2]), (2, [1, 2])] {
+        let new = Transfer::new(0, number).sign(&api.chain);
+        assert_eq!(connection.submit(&new).await.status, 202);
+        assert_eq!(checked(), expected);
+    }
+    api.stop().await;
+}
+
 #[actix_web::test]
 async fn responds_503_while_a_lane_is_full() {
     let api = start(1).await;

@@ -200,8 +200,11 @@ async fn responses_to_submissions_have_the_ledger_headers() {
     let accepted = api.client.submit_bcs(&orderless(&api, 0, 1)).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     assert!(ledger_headers(&accepted, "node")[1] >= 3);
-    let again: Value = Transfer::new(0, 0).json(&api.chain);
-    let response = api.client.submit_json(&again).await;
+    let other = Transfer {
+        amount: 8,
+        ..Transfer::new(0, 0)
+    };
+    let response = api.client.submit_json(&other.json(&api.chain)).await;
     assert_error(&response, (400, "vm_error"), "a used sequence number");
     assert!(ledger_headers(&response, "node")[1] >= 3);
     api.stop().await;

@@ -153,10 +153,15 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             ErrorKind::SequenceNumberTooOld {
                 given: 1,
                 current: 2,
+                used_by: hash(),
             },
             400,
             "sequence_number_too_old",
-            text("transaction sequence number is 1, current sequence number is 2"),
+            format!(
+                "transaction sequence number is 1, current sequence number is 2; used by \
+                 transaction {}",
+                hash()
+            ),
         ),
         (
             ErrorKind::RejectedByFilter(Filtered {

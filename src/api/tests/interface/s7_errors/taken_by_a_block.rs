@@ -24,9 +24,13 @@ async fn a_sequence_number_in_a_block_is_too_old() {
     let response = submit(&other).await;
     row("POST /transactions", 400, "sequence_number_too_old")
         .assert_matches(&response, "taken by a block");
+    let taken = first.sign(&api.chain).hash(api.chain.vendor());
     assert_eq!(
         response.json()["message"],
-        "transaction sequence number is 0, current sequence number is 1"
+        format!(
+            "transaction sequence number is 0, current sequence number is 1; used by transaction \
+             {taken}"
+        )
     );
     // The transaction of the block is still pending. Its bytes are accepted, another form is not.
     assert_eq!(submit(&first).await.status, 202);
