@@ -144,6 +144,7 @@ pub use protocol::{
     block_feed::BlockFeed,
     mempool::{BatchLimits, GasEstimate, Pending, Removed},
 };
+pub use pruner::meter::PrunerStatus;
 pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},
     mailbox::MailboxStatus,

@@ -250,8 +250,14 @@ impl Default for WorkConfig {
 pub struct PrunerConfig {
     /// Whether the pruner removes old versions.
     pub enabled: bool,
-    /// Number of newest versions that stay readable.
+    /// Minimum number of newest versions that stay readable.
     pub window_versions: u64,
+    /// Minimum time for which versions stay readable, in seconds before the newest block; 0 retains
+    /// none.
+    pub window_secs: u64,
+    /// Maximum size of database, log and saved mempool, in bytes, which overrides both minimums; 0
+    /// means no limit.
+    pub window_bytes: u64,
     /// Number of versions that a step removes in addition to one per version committed since the
     /// last step; at least 1.
     pub batch_versions: u64,
@@ -262,6 +268,8 @@ impl Default for PrunerConfig {
         Self {
             enabled: true,
             window_versions: 90_000_000,
+            window_secs: 0,
+            window_bytes: 0,
             batch_versions: 500,
         }
     }

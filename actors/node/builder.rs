@@ -9,12 +9,12 @@ use crate::{
         committer::{Peers, SetPeers},
         storage::StoragePeers,
     },
-    pruner::Pruner,
+    pruner::{DirectorySize, Pruner},
     runtime::{
         arbiters::{ActorHost, ArbiterGroup},
         clock::LedgerClock,
         fatal::FatalErrorReporter,
-        mailbox::Recipient,
+        mailbox::{Mailbox, Recipient},
         worker::WorkerThread,
     },
     sequencer::{self, Engine, Sequencer},
@@ -30,10 +30,14 @@ use crate::{
         writer::WriterPeers,
     },
 };
-use ledger_store::{StoreReader, StoreWriter};
+use ledger_store::{StoreReader, StoreWriter, UsageMeter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
-use std::{io, sync::Arc, thread::JoinHandle};
+use std::{
+    io,
+    sync::{Arc, atomic::AtomicBool},
+    thread::JoinHandle,
+};
 
 /// The values from which a node is built, and the host that runs its actors.
 pub(crate) struct NodeBuilder<'a, H> {
@@ -42,6 +46,8 @@ pub(crate) struct NodeBuilder<'a, H> {
     pub(crate) clock: &'a LedgerClock,
     /// Ledger info of the store that was opened.
     pub(crate) ledger_info: LedgerInfo,
+    /// Size of the store's content.
+    pub(crate) usage: UsageMeter,
     pub(crate) reporter: FatalErrorReporter,
     pub(crate) host: H,
 }
@@ -86,6 +92,8 @@ pub(crate) struct StartedActors {
     pub(crate) health: HealthReporter,
     pub(crate) head: HeadReader,
     pub(crate) reads: ReadQueues,
+    /// Whether no pass of the scrubber may run, because the directory exceeds its limit.
+    pub(crate) must_free_pages: Arc<AtomicBool>,
     storage: StorageParts,
     execution: Jobs,
     horizon: PruneHorizonPublisher,
@@ -102,6 +110,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             config.storage.readers,
             self.clock.source().clone(),
             Arc::clone(pool.cost_model()),
+            self.usage.clone(),
         ));
 
         let horizon = PruneHorizonPublisher::new(Horizon::of(&self.ledger_info));
@@ -129,11 +138,8 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         );
         let committer = host.run(ArbiterGroup::Commit, capacities.committer, actor);
 
-        let actor = Pruner::new(
-            config.pruner.clone(),
-            &self.ledger_info,
-            storage.recipient(),
-        );
+        let must_free_pages = Arc::default();
+        let actor = self.pruner(&storage, &meters, &must_free_pages);
         let pruner = host.run(ArbiterGroup::Storage, capacities.pruner, actor);
 
         let price_min = self.chain.parameters().gas_unit_price_min;
@@ -183,6 +189,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             execution,
             horizon,
             head,
+            must_free_pages,
             mailboxes: Mailboxes {
                 mempool,
                 sequencer,
@@ -192,6 +199,28 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
                 meters,
             },
         }
+    }
+
+    /// Creates the pruner.
+    fn pruner(
+        &self,
+        storage: &Mailbox<Storage>,
+        meters: &Meters,
+        must_free_pages: &Arc<AtomicBool>,
+    ) -> Pruner {
+        let pool = Arc::clone(&meters.pool);
+        let size = DirectorySize {
+            store: self.usage.clone(),
+            saved_pool_bytes: Box::new(move || pool.saved_bytes()),
+        };
+        Pruner::new(
+            self.config.pruner.clone(),
+            &self.ledger_info,
+            size,
+            storage.recipient(),
+            Arc::clone(&meters.pruner),
+            Arc::clone(must_free_pages),
+        )
     }
 
     /// Creates the reader that runs queries on the requesting thread.
@@ -220,6 +249,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             health,
             head,
             reads: _,
+            must_free_pages: _,
             storage,
             execution,
             horizon,

@@ -16,6 +16,7 @@ use crate::{
     state::committed::IndexedBlock,
     testing::{HandClock, block, ledger_clock, ledger_info},
 };
+use ledger_store::UsageMeter;
 use ledger_test_support::development_chain;
 use std::sync::{Arc, Mutex};
 
@@ -64,6 +65,7 @@ fn notifies_the_mempool_of_a_block_before_the_other_actors() {
         config: &NodeConfig::default(),
         clock: &ledger_clock(&HandClock::at_secs(1_800_000_000)),
         ledger_info: ledger_info(0),
+        usage: UsageMeter::default(),
         reporter: FatalErrorReporter::new(),
         host,
     };

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     Clock,
     mempool::meter::{PoolMeter, PoolStatus},
+    pruner::meter::{PrunerMeter, PrunerStatus},
     runtime::work_meter::{WorkMeter, WorkStatus},
     state::flight_recorder::FlightRecorder,
     storage::{
@@ -25,7 +26,7 @@ use crate::{
 };
 use ledger_limits::{CostModel, CostStatus, WorkKind};
 use ledger_metrics::Metric;
-use ledger_store::{SyncStats, SyncTimer};
+use ledger_store::{StoreUsage, SyncStats, SyncTimer, UsageMeter};
 use std::sync::{Arc, OnceLock};
 
 /// The metrics of the mempool, of the threads behind queues, of commits, and of waits.
@@ -40,6 +41,9 @@ pub(crate) struct Meters {
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) scrub: Arc<ScrubMeter>,
+    pub(crate) pruner: Arc<PrunerMeter>,
+    /// Size of the store's content.
+    pub(crate) usage: UsageMeter,
     pub(crate) waits: WaitMeter,
     /// Estimates of the duration of work, and what it took.
     pub(crate) costs: Arc<CostModel>,
@@ -50,9 +54,15 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// Creates the metrics of a node with `reader_count` reader threads. The times of blocks are
-    /// those of `clock`, the costs those of the model that its mempool estimates with.
-    pub(crate) fn new(reader_count: usize, clock: Clock, costs: Arc<CostModel>) -> Self {
+    /// Creates the metrics of a node with `reader_count` reader threads and the size of its store.
+    /// The times of blocks are those of `clock`, the costs those of the model that its mempool
+    /// estimates with.
+    pub(crate) fn new(
+        reader_count: usize,
+        clock: Clock,
+        costs: Arc<CostModel>,
+        usage: UsageMeter,
+    ) -> Self {
         Self {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
@@ -63,6 +73,8 @@ impl Meters {
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
             scrub: Arc::default(),
+            pruner: Arc::default(),
+            usage,
             waits: WaitMeter::default(),
             costs,
             flight: FlightRecorder::new(clock),
@@ -89,6 +101,9 @@ impl Meters {
             work: self.work().map(|meter| meter.status()),
             commit: self.commit.snapshot(),
             scrub: self.scrub.snapshot(),
+            pruner: self.pruner.snapshot(),
+            usage: self.usage.usage(),
+            saved_pool_bytes: self.pool.saved_bytes(),
             waits: self.waits.status(waiting_clients),
             costs: self.costs.status(),
             syncs: self
@@ -111,6 +126,12 @@ pub struct MeterStatus {
     pub commit: CommitStatus,
     /// Verification of the ledger's files.
     pub scrub: ScrubStatus,
+    /// The window of versions.
+    pub pruner: PrunerStatus,
+    /// Size of the store's content at the last checkpoint that was measured.
+    pub usage: StoreUsage,
+    /// Size of the file that a stop would save the mempool in, in bytes.
+    pub saved_pool_bytes: u64,
     /// Clients that wait for transactions.
     pub waits: WaitStatus,
     /// Estimates of the duration of each kind of work, and what it took.

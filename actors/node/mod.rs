@@ -132,7 +132,7 @@ impl Node {
         config.check()?;
         let files = store.files();
         let store_scrubber = store.scrubber();
-        let (writer, reader) = store.split();
+        let (mut writer, reader) = store.split();
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
         let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
@@ -158,6 +158,7 @@ impl Node {
             config: &config,
             clock: &clock,
             ledger_info,
+            usage: writer.measure_usage(),
             host: Arbiters::start(config.actors.threads, reporter.clone())
                 .map_err(StartError::Thread)?,
             reporter,
@@ -165,6 +166,7 @@ impl Node {
         let actors = builder.start_actors(pool, &tip);
         let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
         let (head, reads) = (actors.head.clone(), actors.reads.clone());
+        let must_free_pages = Arc::clone(&actors.must_free_pages);
         let inline_reader = builder.inline_reader(&actors, &reader);
         let workers = builder.workers(actors, (writer, reader), tip);
         let threads = workers.spawn(&builder.reporter, &mailboxes.meters);
@@ -173,7 +175,7 @@ impl Node {
         let scrubbing = scrubber::spawn(
             store_scrubber,
             config.storage.scrub_interval(),
-            health.clone(),
+            (health.clone(), must_free_pages),
             Arc::clone(&mailboxes.meters.scrub),
             &builder.reporter,
         )

@@ -14,6 +14,8 @@ use crate::{
     },
     storage::readers::ReadQueues,
 };
+use ledger_metrics::Metric as _;
+use ledger_store::StoreUsage;
 use std::{collections::BTreeMap, sync::Arc};
 
 impl Mailboxes {
@@ -70,6 +72,16 @@ impl NodeHandle {
     pub fn mailbox(&self, actor: &str) -> Result<MailboxStatus, TuneError> {
         let mailbox = self.node().mailboxes.find(actor)?;
         Ok(mailbox.status())
+    }
+
+    /// Returns the size of the store's content at the last checkpoint that was measured.
+    pub fn store_usage(&self) -> StoreUsage {
+        self.node().mailboxes.meters.usage.usage()
+    }
+
+    /// Returns whether `pruner.window_bytes` decides the window, so that the ledger grows no more.
+    pub fn is_window_limited(&self) -> bool {
+        self.node().mailboxes.meters.pruner.limited.snapshot() > 0
     }
 
     /// Returns the metrics that belong to no mailbox: pool, threads with queues, commits, waits,

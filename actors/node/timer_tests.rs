@@ -13,6 +13,7 @@ use crate::{
     },
     testing::{HandClock, ledger_clock, wallet::development},
 };
+use ledger_store::UsageMeter;
 use std::{cell::RefCell, time::Duration};
 
 const NOW: u64 = 1_800_000_000;
@@ -50,6 +51,7 @@ async fn orders_a_heartbeat_block_while_no_mailbox_of_the_node_is_empty() {
         config: &config,
         clock: &ledger_clock(&clock),
         ledger_info: *reader.snapshot().unwrap().ledger_info(),
+        usage: UsageMeter::default(),
         reporter: reporter.clone(),
         host: ThisThread {
             reporter,

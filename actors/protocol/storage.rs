@@ -6,7 +6,7 @@ use crate::{
     runtime::{actor::ActorMessage, mailbox::Recipient},
 };
 use ledger_limits::Work;
-use ledger_store::Query;
+use ledger_store::{PruneBound, Query};
 use ledger_types::LedgerInfo;
 use tokio::sync::oneshot;
 
@@ -16,13 +16,18 @@ pub(crate) const STORAGE: &str = "storage";
 /// Request for a step of pruning.
 ///
 /// The pruner receives [`PruneDone`](super::pruner::PruneDone) when the step is durable.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PruneStep {
-    /// Version below which versions are removed.
-    pub(crate) below_version: u64,
+    /// The versions that may be removed.
+    pub(crate) bound: PruneBound,
     /// Maximum number of versions to remove. A step removes at least one whole block, which may
     /// exceed it.
     pub(crate) versions_max: u64,
+    /// Number of the oldest versions after the step whose time is requested, or `None` if no time
+    /// is.
+    pub(crate) timed_versions: Option<u64>,
+    /// Whether a checkpoint follows, so that the pages that pruning has freed are measured as free.
+    pub(crate) is_checkpoint: bool,
 }
 
 impl ActorMessage for PruneStep {

@@ -4,55 +4,156 @@
 //! ones, and the freed pages stay in the ledger's file, so a step only reduces the free disk
 //! space.
 
+mod directory_limit;
+pub(crate) mod meter;
 mod window;
 
 use crate::{
     PrunerConfig,
     protocol::{
         broadcast::{BlockCommitted, SetPaused},
-        pruner::PruneDone,
+        pruner::{CheckDirectory, PruneDone},
         storage::PruneStep,
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         mailbox::Recipient,
-        timer::TimedActor,
+        timer::{TimedActor, Timer},
     },
 };
+use directory_limit::{DirectoryLimit, VERSIONS_MIN};
+use ledger_store::{PruneBound, UsageMeter};
 use ledger_types::LedgerInfo;
-use window::Window;
+use meter::PrunerMeter;
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+use window::{Newest, Window};
+
+/// Time between two checkpoints that the pruner requests while the directory exceeds its limit.
+///
+/// Under load there are checkpoints anyway. On an idle node each one shows how much the versions
+/// that were removed before it have freed.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The size of the data directory, for the limit on it.
+pub(crate) struct DirectorySize {
+    /// Size of database and log, measured at checkpoints.
+    pub(crate) store: UsageMeter,
+    /// Returns the size of the file that a stop would save the mempool in, in bytes.
+    pub(crate) saved_pool_bytes: Box<dyn Fn() -> u64 + Send>,
+}
+
+impl fmt::Debug for DirectorySize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DirectorySize")
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}
 
 /// The pruner actor. It receives notifications of committed blocks and of completed steps.
 #[derive(Debug)]
 pub(crate) struct Pruner {
     window: Window,
+    limit: Option<DirectoryLimit>,
+    size: DirectorySize,
     storage: Recipient<PruneStep>,
+    meter: Arc<PrunerMeter>,
+    /// Whether the directory exceeds its limit and pruning can change that. A pass of the scrubber
+    /// would retain the freed pages.
+    must_free_pages: Arc<AtomicBool>,
+    is_limit_exceeded: bool,
     is_paused: bool,
 }
 
 impl Pruner {
-    /// Creates a pruner of the ledger that `ledger_info` describes.
+    /// Creates a pruner of the ledger that `ledger_info` describes. While `must_free_pages` is set,
+    /// no pass of the scrubber may run.
     pub(crate) fn new(
         config: PrunerConfig,
         ledger_info: &LedgerInfo,
+        size: DirectorySize,
         storage: Recipient<PruneStep>,
+        meter: Arc<PrunerMeter>,
+        must_free_pages: Arc<AtomicBool>,
     ) -> Self {
+        let limit = match config.enabled {
+            true => DirectoryLimit::new(config.window_bytes, config.batch_versions),
+            false => None,
+        };
         Self {
+            limit,
             window: Window::new(config, ledger_info),
+            size,
             storage,
+            meter,
+            must_free_pages,
+            is_limit_exceeded: false,
             is_paused: false,
         }
     }
 
-    fn start_step_if_due(&mut self) {
-        if self.is_paused {
+    /// Compares the directory with its limit, starts a step if one is due, and updates the metrics.
+    fn work(&mut self) {
+        if let Some(limit) = &mut self.limit {
+            limit.update(self.size.store.usage(), (self.size.saved_pool_bytes)());
+            self.window.set_fitting_versions(limit.fitting_versions());
+        }
+        if !self.is_paused
+            && let Some(bound) = self.window.next_step()
+        {
+            self.send_step(bound, false);
+        }
+        self.report_limit();
+        let lag = usize::try_from(self.window.lag_versions()).unwrap_or(usize::MAX);
+        self.meter.lag_versions.set(lag);
+    }
+
+    fn send_step(&self, bound: PruneBound, is_checkpoint: bool) {
+        self.storage.send(PruneStep {
+            bound,
+            versions_max: self.window.step_versions(),
+            timed_versions: self.window.timed_versions(),
+            is_checkpoint,
+        });
+    }
+
+    /// Reports whether the limit decides the window, and whether the directory exceeds it although
+    /// nothing more can be removed. The log has one line when the latter begins, and one when it
+    /// ends.
+    fn report_limit(&mut self) {
+        let Some(limit) = &self.limit else {
+            return;
+        };
+        let is_limited = limit.is_near() && self.window.is_below_minimums();
+        self.meter.limited.set(usize::from(is_limited));
+        let is_exceeded = limit.is_above_with_smallest_window();
+        let can_fit = limit.is_above() && !is_exceeded;
+        self.must_free_pages.store(can_fit, Relaxed);
+        if std::mem::replace(&mut self.is_limit_exceeded, is_exceeded) == is_exceeded {
             return;
         }
-        if let Some(below_version) = self.window.next_step() {
-            self.storage.send(PruneStep {
-                below_version,
-                versions_max: self.window.step_versions(),
-            });
+        self.meter.limit_exceeded.set(usize::from(is_exceeded));
+        let (directory_bytes, limit_bytes) = (limit.directory_bytes(), limit.limit_bytes());
+        match is_exceeded {
+            true => tracing::warn!(
+                directory_bytes,
+                limit_bytes,
+                retained_versions = VERSIONS_MIN,
+                "the data directory exceeds pruner.window_bytes with the smallest window; the node \
+                 continues, and nothing more can be pruned: raise the limit"
+            ),
+            false => tracing::info!(
+                directory_bytes,
+                limit_bytes,
+                "the data directory is within pruner.window_bytes again"
+            ),
         }
     }
 }
@@ -60,36 +161,65 @@ impl Pruner {
 impl Actor for Pruner {
     const NAME: &'static str = "pruner";
     const CAPACITY: &'static str = "actors.pruner.mailbox_capacity";
-    const LABELS: &'static [&'static str] =
-        &[BlockCommitted::LABEL, SetPaused::LABEL, PruneDone::LABEL];
+    const LABELS: &'static [&'static str] = &[
+        BlockCommitted::LABEL,
+        SetPaused::LABEL,
+        PruneDone::LABEL,
+        CheckDirectory::LABEL,
+    ];
 
     /// Starts a step if the configured window has become smaller since the last run.
     fn started(&mut self) {
-        self.start_step_if_due();
+        self.work();
     }
 }
 
-impl TimedActor for Pruner {}
+impl TimedActor for Pruner {
+    fn timers(&self) -> Vec<Timer<Self>> {
+        match self.limit {
+            Some(_) => vec![Timer::every(CHECK_INTERVAL, CheckDirectory)],
+            None => Vec::new(),
+        }
+    }
+}
 
 impl Handler<BlockCommitted> for Pruner {
     fn handle(&mut self, committed: BlockCommitted) {
-        self.window.extend(committed.block.last_version());
-        self.start_step_if_due();
+        self.window.extend(Newest {
+            version: committed.block.last_version(),
+            timestamp_usecs: committed.block.header.timestamp_usecs,
+        });
+        self.work();
     }
 }
 
 impl Handler<SetPaused> for Pruner {
     fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
-        self.start_step_if_due();
+        self.work();
     }
 }
 
 impl Handler<PruneDone> for Pruner {
-    fn handle(&mut self, PruneDone(pruned): PruneDone) {
-        self.window
-            .complete_step(pruned.oldest_version, pruned.done);
-        self.start_step_if_due();
+    fn handle(&mut self, done: PruneDone) {
+        self.window.complete_step(done.pruned, done.timed_usecs);
+        self.work();
+    }
+}
+
+impl Handler<CheckDirectory> for Pruner {
+    /// Requests a checkpoint while the directory exceeds its limit, no step is due, and pruning can
+    /// change that.
+    fn handle(&mut self, _: CheckDirectory) {
+        self.work();
+        let is_above = self.limit.as_ref().is_some_and(DirectoryLimit::is_above);
+        if is_above
+            && !self.is_limit_exceeded
+            && !self.is_paused
+            && let Some(bound) = self.window.empty_step()
+        {
+            self.send_step(bound, true);
+        }
     }
 }
 
@@ -109,12 +239,23 @@ mod tests {
     async fn paused_pruner_starts_no_step_until_it_resumes() {
         let (step_sender, mut steps) = mpsc::unbounded_channel();
         let config = PrunerConfig {
-            enabled: true,
             window_versions: 1,
             batch_versions: 1,
+            ..PrunerConfig::default()
         };
         let storage = Recipient::new(move |step: PruneStep| step_sender.send(step).unwrap());
-        let actor = Pruner::new(config, &ledger_info(0), storage);
+        let size = DirectorySize {
+            store: UsageMeter::default(),
+            saved_pool_bytes: Box::new(|| 0),
+        };
+        let actor = Pruner::new(
+            config,
+            &ledger_info(0),
+            size,
+            storage,
+            Arc::default(),
+            Arc::default(),
+        );
         let pruner = Mailbox::start_here("storage", 1, actor, &FatalErrorReporter::new());
         pruner.send(SetPaused(true));
         for height in 1..=5 {

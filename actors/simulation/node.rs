@@ -24,7 +24,7 @@ use crate::{
     state::{head::HeadReader, storage_health::StorageHealth},
     storage::readers::Readers,
 };
-use ledger_store::{Store, StoreError, StoreFiles, StoreReader};
+use ledger_store::{Store, StoreError, StoreFiles, StoreReader, UsageMeter};
 use ledger_test_support::Disk;
 use std::{cell::Cell, iter, rc::Rc, sync::Arc};
 
@@ -108,6 +108,7 @@ impl StartUp<'_> {
             config,
             clock: &clock,
             ledger_info,
+            usage: UsageMeter::default(),
             reporter: failure.clone(),
             host: SimulatedHost {
                 scheduler: Rc::clone(scheduler),

@@ -68,6 +68,9 @@ impl Options {
                 enabled: random.u8(..4) > 0,
                 window_versions: random.u64(0..60),
                 batch_versions: random.u64(1..12),
+                window_secs: [0, 0, 2][random.usize(..3)],
+                // The size of the files is not simulated.
+                window_bytes: 0,
             },
             // Without effect, because each actor is a process of its own.
             actors: ActorsConfig::default(),

@@ -13,7 +13,7 @@ use super::{
     scheduler::Scheduler,
 };
 use crate::{
-    Head, MempoolConfig, NodeConfig,
+    Head, MempoolConfig, NodeConfig, PrunerConfig,
     runtime::clock::LedgerClock,
     state::{head::HeadReader, storage_health::StorageHealth},
 };
@@ -57,8 +57,8 @@ pub(super) struct ObservedNode {
 pub(super) struct Oracle {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) fixture: &'static Fixture,
-    /// Number of versions that the node does not prune, or `None` if it does not prune.
-    pub(super) window_versions: Option<u64>,
+    /// The versions that the node does not prune.
+    pub(super) pruner: PrunerConfig,
     limits: MempoolConfig,
     /// Probability that the oracle opens the synced disk after the head has changed, in
     /// thousandths.
@@ -84,7 +84,7 @@ impl Oracle {
         Rc::new(Self {
             scheduler,
             fixture,
-            window_versions: pruner.enabled.then_some(pruner.window_versions),
+            pruner: pruner.clone(),
             limits: mempool.clone(),
             disk_check_rate: options.disk_check_rate,
             latest_secs: Cell::new(START_SECS),

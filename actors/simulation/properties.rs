@@ -9,7 +9,7 @@ use super::{
     pool_rules::PoolRules,
     reads::ReadResult,
 };
-use crate::{Pending, TransactionStatus};
+use crate::{Pending, PrunerConfig, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_store::StoreError;
 use ledger_types::{CheckedTransaction, LedgerInfo};
@@ -133,12 +133,13 @@ pub(super) fn check_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), St
 /// Checks that no version in the window is pruned, and that the oldest version is the first of a
 /// block.
 ///
-/// `window` is the configured number of versions, or `None` if the node does not prune.
+/// `pruner` has the configured minimums of the window.
 pub(super) fn check_window(
     model: &Model,
     info: &LedgerInfo,
-    window: Option<u64>,
+    pruner: &PrunerConfig,
 ) -> Result<(), String> {
+    let window = pruner.enabled.then_some(pruner.window_versions);
     // A response may be older than the newest block and include a newer prune horizon, so the bound
     // comes from the newest block.
     let newest = model.newest_version();
@@ -147,8 +148,18 @@ pub(super) fn check_window(
         info.oldest_version == 0 || info.oldest_version <= oldest_max.min(newest);
     let is_first_of_block =
         model.first_version(info.oldest_block_height) == Some(info.oldest_version);
-    if !is_window_readable || !is_first_of_block {
-        return Err(format!("{info:?} in a window of {window:?}"));
+    // Height 1 is the first element.
+    let newest_pruned = info.oldest_block_height.checked_sub(2);
+    let newest_pruned = newest_pruned.and_then(|index| model.blocks.get(index as usize));
+    let is_time_readable = match (newest_pruned, model.blocks.last()) {
+        (Some(pruned), Some(newest)) if pruner.window_secs > 0 => {
+            let age_usecs = newest.header.timestamp_usecs - pruned.header.timestamp_usecs;
+            age_usecs > pruner.window_secs * 1_000_000
+        }
+        _ => true,
+    };
+    if !is_window_readable || !is_time_readable || !is_first_of_block {
+        return Err(format!("{info:?} in a window of {pruner:?}"));
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ impl Oracle {
         }
         self.report(
             properties::WINDOW,
-            properties::check_window(&model, info, self.window_versions),
+            properties::check_window(&model, info, &self.pruner),
         );
         model.floor.raise(info);
         !self.scheduler.is_halted()

@@ -10,7 +10,7 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -38,7 +38,8 @@ const SLEEP_PER_WORK: u32 = 4;
 /// in time if a pass takes at most half of that time.
 const PASSES_PER_INTERVAL: u32 = 2;
 
-/// Pause before another attempt after a pass that low disk space has ended.
+/// Pause before another attempt after a pass that low disk space or the limit on the directory has
+/// ended.
 const RETRY_PAUSE: Duration = Duration::from_secs(60);
 
 counters! {
@@ -50,7 +51,8 @@ counters! {
     pub struct ScrubStatus {
         /// Passes that verified the whole ledger.
         pub passes: Counter,
-        /// Passes that ended early, because disk space is low or a write failed.
+        /// Passes that ended early, because disk space is low, the directory exceeds its limit, or
+        /// a write failed.
         pub interrupted: Counter,
         /// Pages or log records that do not match their checksums, or cannot be read.
         pub findings: Counter,
@@ -75,7 +77,8 @@ pub(crate) struct ScrubGuard {
 
 /// Starts the thread, unless `interval` is zero. The first pass begins immediately.
 ///
-/// Damage is found within `interval` if a pass takes at most half of it.
+/// Damage is found within `interval` if a pass takes at most half of it. While the flag beside
+/// `health` is set, the directory exceeds its limit, and no pass runs.
 ///
 /// # Errors
 ///
@@ -83,7 +86,7 @@ pub(crate) struct ScrubGuard {
 pub(crate) fn spawn(
     store: StoreScrubber,
     interval: Duration,
-    health: HealthReporter,
+    (health, must_free_pages): (HealthReporter, Arc<AtomicBool>),
     meter: Arc<ScrubMeter>,
     reporter: &FatalErrorReporter,
 ) -> io::Result<Option<(ScrubGuard, JoinHandle<()>)>> {
@@ -96,7 +99,7 @@ pub(crate) fn spawn(
         period: interval / PASSES_PER_INTERVAL,
         health: health.clone(),
         meter: Arc::clone(&meter),
-        control: Arc::new(Pace::new(meter, health, stop.clone())),
+        control: Arc::new(Pace::new(meter, (health, must_free_pages), stop.clone())),
         stop,
     };
     let thread = reporter.spawn(THREAD, move || {
@@ -192,6 +195,8 @@ fn as_gauge(amount: u64) -> usize {
 struct Pace {
     meter: Arc<ScrubMeter>,
     health: HealthReporter,
+    /// Whether the directory exceeds `pruner.window_bytes` and pruning can change that.
+    must_free_pages: Arc<AtomicBool>,
     stop: Receiver<Infallible>,
     /// Start of the thread.
     started: Instant,
@@ -202,10 +207,15 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(meter: Arc<ScrubMeter>, health: HealthReporter, stop: Receiver<Infallible>) -> Self {
+    fn new(
+        meter: Arc<ScrubMeter>,
+        (health, must_free_pages): (HealthReporter, Arc<AtomicBool>),
+        stop: Receiver<Infallible>,
+    ) -> Self {
         Self {
             meter,
             health,
+            must_free_pages,
             stop,
             started: Instant::now(),
             working_since_nanos: AtomicU64::new(0),
@@ -237,10 +247,11 @@ impl Pace {
 }
 
 impl ScrubControl for Pace {
-    /// Sleeps after [`WORK`]. Returns false if the node stops, writes are paused, or the disk has
-    /// failed.
+    /// Sleeps after [`WORK`]. Returns false if the node stops, writes are paused, the directory
+    /// exceeds its limit, or the disk has failed.
     ///
-    /// While disk space is low, a pass would retain pages that are about to become free.
+    /// While disk space is low, or the directory is too large, a pass would retain pages that are
+    /// about to become free.
     fn on_read(&self, bytes: u64) -> bool {
         let position = self.pass_bytes.fetch_add(bytes, Relaxed) + bytes;
         self.meter.bytes.add(bytes);
@@ -256,7 +267,7 @@ impl ScrubControl for Pace {
         if !sleep.is_zero() {
             self.begin_work();
         }
-        self.health.health().unavailable().is_none()
+        self.health.health().unavailable().is_none() && !self.must_free_pages.load(Relaxed)
     }
 }
 
@@ -319,7 +330,7 @@ mod tests {
         let started = spawn(
             scrubber,
             SHORT,
-            health.clone(),
+            (health.clone(), Arc::default()),
             Arc::clone(&meter),
             &reporter,
         );
@@ -346,7 +357,7 @@ mod tests {
             let started = spawn(
                 store.scrubber(),
                 interval,
-                health.clone(),
+                (health.clone(), Arc::default()),
                 Arc::clone(&meter),
                 &reporter,
             );
@@ -367,7 +378,27 @@ mod tests {
         let started = spawn(
             store.scrubber(),
             SHORT,
-            health,
+            (health, Arc::default()),
+            Arc::clone(&meter),
+            &reporter,
+        );
+        let (guard, thread) = started.unwrap().unwrap();
+        wait_until(|| meter.snapshot().interrupted > 0);
+        drop(guard);
+        thread.join().unwrap();
+        assert_eq!(meter.snapshot().passes, 0);
+    }
+
+    #[test]
+    fn interrupts_passes_while_the_directory_exceeds_its_limit() {
+        let directory = tempfile::tempdir().unwrap();
+        let (_chain, store) = development(directory.path());
+        let (meter, reporter) = (Arc::default(), FatalErrorReporter::new());
+        let must_free_pages = Arc::new(AtomicBool::new(true));
+        let started = spawn(
+            store.scrubber(),
+            SHORT,
+            (health(), must_free_pages),
             Arc::clone(&meter),
             &reporter,
         );
@@ -386,7 +417,7 @@ mod tests {
         let started = spawn(
             store.scrubber(),
             Duration::ZERO,
-            health(),
+            (health(), Arc::default()),
             Arc::default(),
             &reporter,
         );

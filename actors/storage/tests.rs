@@ -20,7 +20,7 @@ use crate::{
     },
 };
 use ledger_execution::execute_block;
-use ledger_store::{Store, StoreOptions};
+use ledger_store::{PruneBound, Store, StoreOptions};
 use ledger_test_support::{Disk, Fault};
 use ledger_types::{AccountAddress, ChainTip, OrderedBlock, StateError, StateKey};
 use ledger_vm::Chain;
@@ -42,8 +42,10 @@ fn writer_queue_has_capacity_for_exactly_the_jobs_that_can_be_outstanding() {
         storage.commits.commit(executed(height));
     }
     let step = PruneStep {
-        below_version: 1,
+        bound: PruneBound::below(1),
         versions_max: 1,
+        timed_versions: None,
+        is_checkpoint: false,
     };
     storage.handle(step);
     assert!(reporter.get().is_none());
@@ -93,7 +95,7 @@ fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
                 .unwrap()
                 .push(format!("blocks {:?}", heights.collect::<Vec<_>>()));
         }),
-        pruner: Recipient::new(move |PruneDone(_)| steps.lock().unwrap().push("prune step".into())),
+        pruner: Recipient::new(move |_: PruneDone| steps.lock().unwrap().push("prune step".into())),
         meter: Arc::new(CommitMeter::default()),
         recorder: FlightRecorder::new(Clock::default()),
     };
@@ -113,8 +115,10 @@ fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
     disk.inject(Fault::FullWrites { count: usize::MAX });
     commits.commit(next_block(&chain, &snapshot, &mut tip));
     storage.handle(PruneStep {
-        below_version: 1,
+        bound: PruneBound::below(1),
         versions_max: 1,
+        timed_versions: None,
+        is_checkpoint: false,
     });
     for _ in 0..2 {
         assert!(writer.step().is_continue());

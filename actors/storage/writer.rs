@@ -229,12 +229,32 @@ impl Writer {
                 });
             };
             let start = Instant::now();
-            let pruned =
-                self.writer
-                    .prune_with(step.below_version, step.versions_max, raise_horizon)?;
+            let pruned = self
+                .writer
+                .prune_with(step.bound, step.versions_max, raise_horizon)?;
+            let timed_version = step.timed_versions.map(|versions| {
+                pruned
+                    .oldest_version
+                    .saturating_add(versions.saturating_sub(1))
+            });
+            let is_checkpoint = step.is_checkpoint;
             self.pending.steps.pop_front();
             self.peers.meter.pruned(start.elapsed());
-            self.peers.pruner.send(PruneDone(pruned));
+            let timed_usecs = match timed_version {
+                Some(version) => self.writer.block_time_usecs(version)?,
+                None => None,
+            };
+            if is_checkpoint {
+                match self.writer.write_checkpoint() {
+                    // The pruner requests it again.
+                    Ok(()) | Err(StoreError::DiskFull(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            self.peers.pruner.send(PruneDone {
+                pruned,
+                timed_usecs,
+            });
         }
         Ok(())
     }

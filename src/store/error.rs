@@ -193,6 +193,7 @@ from_redb!(
     TransactionError,
     CommitError,
     CursorError,
+    CompactionError,
     SetDurabilityError
 );
 

@@ -5,7 +5,7 @@
 //!
 //! | folder | content |
 //! |---|---|
-//! | `io` | isolation of disk faults, identity of files, timing of syncs |
+//! | `io` | isolation of disk faults, identity of files, timing of syncs, number of pages |
 //! | `tables` | tables, keys, rows, digests |
 //! | `wal`, `index` | write-ahead log; memtables, runs, compaction, bloom filters |
 //! | `read` | views, snapshots, queries, pages |
@@ -92,9 +92,10 @@ pub use read::{
     snapshot::{Snapshot, StateAt},
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
     transactions::{HashLookup, TransactionInBlock},
+    usage::{StoreUsage, UsageMeter},
 };
 pub use scrub::{ScrubOutcome, StoreScrubber, control::ScrubControl};
-pub use store::{Store, Usage};
+pub use store::{Compacted, Store, Usage};
 pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::{
     WAL_BYTES_MAX,
@@ -103,8 +104,9 @@ pub use wal::{
 };
 pub use write::{
     applier::StoreApplier,
-    disk_space::{has_space_beside_writes, write_space_bytes},
+    disk_space::{EMPTY_LEDGER_BYTES_MAX, has_space_beside_writes, write_space_bytes},
     prune::Pruned,
+    prune_bound::PruneBound,
     recovery::LogReplay,
     writer::StoreWriter,
 };

@@ -1,8 +1,9 @@
 //! An open store, until it is split into its writer and its readers.
 
 use crate::{
-    StoreError, StoreFiles, StoreOptions, StoreReader, StoreScrubber, StoreWriter,
+    FileSize, StoreError, StoreFiles, StoreOptions, StoreReader, StoreScrubber, StoreWriter,
     directory::{
+        error::io_error,
         format::create_tables_if_empty,
         open::{self, OpenDatabase},
     },
@@ -103,6 +104,27 @@ impl Store {
         Self::with_database(database, StoreLocation::Backend(Arc::new(log)))
     }
 
+    /// Returns the free pages of the database in `directory` to the file system.
+    ///
+    /// Applies the write-ahead log first. Then pages at the end of the file move to free pages
+    /// before them, and the file is cut. The duration grows with the size of the used pages. If the
+    /// process ends meanwhile, the ledger is complete, and the next opening reads all of it.
+    ///
+    /// # Errors
+    ///
+    /// * [`StoreError::Directory`] if there is no database in `directory`, or if a file cannot be
+    ///   read or written.
+    /// * [`StoreError::Database`] if the database fails.
+    /// * The errors of [`Store::open`].
+    pub fn compact(directory: &Path, options: &StoreOptions) -> Result<Compacted, StoreError> {
+        let size = || FileSize::of(directory).map_err(io_error(directory));
+        let before = size()?;
+        drop(Self::open(directory, options)?);
+        open::compact_file(directory, options)?;
+        let after = size()?;
+        Ok(Compacted { before, after })
+    }
+
     /// Returns the replay of the write-ahead log when this store was opened, or `None` if the log
     /// was closed or the store was empty.
     pub fn log_replay(&self) -> Option<&LogReplay> {
@@ -126,7 +148,13 @@ impl Store {
         let (disk, disk_status) = (Arc::clone(&database.disk), database.disk_status.clone());
         let (writer, log_replay) = open_writer(database, location)?;
         let latest_view = writer.applier.views().clone();
-        let scrubber = StoreScrubber::new(disk, disk_status, latest_view, writer.wal.scrubber());
+        let scrubber = StoreScrubber::new(
+            disk,
+            disk_status,
+            latest_view,
+            writer.wal.scrubber(),
+            writer.usage.meter(),
+        );
         Ok(Self {
             writer,
             log_replay,
@@ -280,6 +308,15 @@ impl Store {
         let reader = StoreReader::new(self.writer.applier.views().clone());
         (self.writer, reader)
     }
+}
+
+/// Sizes of the database file before and after [`Store::compact`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compacted {
+    /// The size before.
+    pub before: FileSize,
+    /// The size after.
+    pub after: FileSize,
 }
 
 /// Usage of the database file.

@@ -43,9 +43,10 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 9] = [
+    const COMMANDS: [&str; 10] = [
         "",
         "run",
+        "compact",
         "config",
         "account",
         "account new",
@@ -138,6 +139,8 @@ fn add_keys(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
             }
             return;
         }
+        // Its growth is unknown at first.
+        _ if path.ends_with(".full_in_seconds") => "number or null",
         Value::Null => "null",
         Value::Bool(_) => "boolean",
         Value::Number(_) => "number",

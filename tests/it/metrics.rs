@@ -253,6 +253,12 @@ async fn counts_the_work_of_a_transfer() {
     assert_eq!(after.sum("ledger_pool_transactions", &[]), 0.0);
     assert_eq!(after.sum("ledger_pool_bytes", &[]), 0.0);
     assert_eq!(after.sum("ledger_store_writable", &[]), 1.0);
+    let used_bytes = after.sum("ledger_store_used_bytes", &[]);
+    assert!(used_bytes > 5e4 && after.sum("ledger_storage_bytes", &[]) > used_bytes);
+    assert!(after.sum("ledger_storage_full_in_seconds", &[]) > 0.0);
+    for name in ["ledger_pruner_limited", "ledger_pruner_limit_exceeded"] {
+        assert_eq!(after.sum(name, &[]), 0.0, "{name}");
+    }
     assert!(after.sum("process_resident_memory_bytes", &[]) > 1e6);
 }
 

@@ -1,5 +1,6 @@
 //! State of the admin listener's handlers, and the bodies and errors that they share.
 
+use super::forecast::StorageForecast;
 use crate::access::{HostOriginPolicy, RequiredToken};
 use actix_web::{Error, HttpResponse, http::StatusCode, web::Bytes};
 use ledger_actors::NodeHandle;
@@ -23,6 +24,8 @@ pub struct Admin {
     pub token: RequiredToken,
     /// The directory of the ledger.
     pub data_dir: PathBuf,
+    /// The time at which the ledger has no more space.
+    pub forecast: StorageForecast,
 }
 
 /// Parses a JSON body. `form` describes the expected body, for the message of an error.

@@ -8,7 +8,7 @@
 //! | `/filter` | rules of the submission filter |
 //! | `/switches` | switches of the REST interface |
 //! | `/connections` | connections of each listener |
-//! | `/storage` | readable versions, and size of the ledger file |
+//! | `/storage` | readable versions, size of the ledger and its limit |
 //! | `/flight` | writes the times of the newest blocks into the data directory |
 //! | `/tls/reload` | reads the certificate of the API listener again |
 //! | `/metrics` | all counters, in the text format of Prometheus |
@@ -20,6 +20,7 @@ mod connections;
 mod context;
 mod filter;
 mod flight;
+mod forecast;
 mod metrics;
 mod routes;
 mod storage;
@@ -27,5 +28,6 @@ mod switches;
 mod tls;
 
 pub use context::Admin;
+pub use forecast::StorageForecast;
 pub use routes::configure;
 pub use tls::{ApiCertificate, ReloadGuard, ReloadLock};

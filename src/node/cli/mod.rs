@@ -3,6 +3,7 @@
 mod account;
 mod bench;
 mod client;
+mod compact;
 mod config;
 mod error;
 mod output;
@@ -40,6 +41,8 @@ enum Command {
     Run,
     /// Print the effective configuration with the origin of each value
     Config(config::Arguments),
+    /// Return the free pages of the database to the file system, while no node runs
+    Compact,
     /// Create, fund and show accounts, and transfer coins
     #[command(subcommand)]
     Account(account::Command),
@@ -58,6 +61,7 @@ pub fn execute(cli: Cli) -> Result<(), CliError> {
     match cli.command.unwrap_or(Command::Run) {
         Command::Run => run::execute(&load()?, &cli.config),
         Command::Config(arguments) => config::execute(&arguments, load),
+        Command::Compact => compact::execute(load()?.settings()),
         Command::Account(command) => account::execute(command),
         Command::Bench(arguments) => bench::execute(arguments),
     }

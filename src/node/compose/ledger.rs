@@ -4,7 +4,7 @@
 use super::{error::RunError, genesis::ConfiguredGenesis};
 use crate::config::{ConfigError, Settings};
 use ledger_execution::{build_chain, execute_genesis};
-use ledger_store::Store;
+use ledger_store::{FileSize, Store, WAL_BYTES_MAX};
 use ledger_types::{FrameworkUpgrade, Genesis};
 use ledger_vm::Chain;
 
@@ -69,11 +69,53 @@ pub fn open_ledger(
             (genesis, chain)
         }
     };
+    if store.height() == Some(0) {
+        check_limit_of_empty_ledger(settings).map_err(ConfigError::Contradiction)?;
+    }
     Ok(OpenLedger {
         store,
         genesis,
         chain,
     })
+}
+
+/// Checks that `pruner.window_bytes` can be kept.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::Contradiction`] if the pruner is off.
+pub fn check_limit(settings: &Settings) -> Result<(), ConfigError> {
+    let pruner = &settings.node.pruner;
+    if pruner.window_bytes == 0 || pruner.enabled {
+        return Ok(());
+    }
+    Err(ConfigError::Contradiction(format!(
+        "pruner.window_bytes = {}, but pruner.enabled = false, so that nothing keeps the limit; \
+         enable the pruner, or set the limit to 0",
+        pruner.window_bytes
+    )))
+}
+
+/// Checks that the ledger without blocks is within `pruner.window_bytes`. Its genesis may have many
+/// accounts.
+///
+/// # Errors
+///
+/// Returns the message of an error that names both sizes.
+fn check_limit_of_empty_ledger(settings: &Settings) -> Result<(), String> {
+    let limit_bytes = settings.node.pruner.window_bytes;
+    let size = match FileSize::of(&settings.storage.data_dir) {
+        Ok(size) if limit_bytes > 0 => size,
+        _ => return Ok(()),
+    };
+    let bytes = size.disk_bytes.saturating_add(WAL_BYTES_MAX);
+    if bytes <= limit_bytes {
+        return Ok(());
+    }
+    Err(format!(
+        "pruner.window_bytes = {limit_bytes} is below {bytes}, which this ledger may take without \
+         a transaction; raise the limit, or set it to 0"
+    ))
 }
 
 /// Returns the genesis with which a ledger continues. `found` is the genesis of the ledger, and
@@ -136,6 +178,7 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
 mod tests {
     use super::*;
     use ledger_execution::development_genesis;
+    use ledger_store::EMPTY_LEDGER_BYTES_MAX;
     use ledger_types::{Parameters, Vendor};
 
     fn development(upgrades: &str) -> Genesis {
@@ -144,6 +187,41 @@ mod tests {
             ..Parameters::default()
         };
         development_genesis(4, Vendor::default(), parameters)
+    }
+
+    #[test]
+    fn rejects_a_limit_below_the_size_of_the_ledger_without_blocks() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings = Settings::default();
+        settings.storage.data_dir = directory.path().join("data");
+        let open = |settings: &Settings| {
+            let configured = ConfiguredGenesis {
+                genesis: development(""),
+                names_upgrades: false,
+            };
+            open_ledger(settings, configured).map(drop)
+        };
+        settings.node.pruner.window_bytes = WAL_BYTES_MAX;
+        // Also a later start, as long as there are no blocks.
+        for _ in 0..2 {
+            let error = open(&settings).unwrap_err();
+            assert!(matches!(error, RunError::Configuration(_)), "{error:?}");
+            let text = error.to_string();
+            assert!(text.contains("pruner.window_bytes"), "{text}");
+        }
+        for limit_bytes in [0, EMPTY_LEDGER_BYTES_MAX] {
+            settings.node.pruner.window_bytes = limit_bytes;
+            open(&settings).unwrap();
+        }
+    }
+
+    #[test]
+    fn rejects_a_limit_that_nothing_keeps() {
+        let mut settings = Settings::default();
+        settings.node.pruner.enabled = false;
+        check_limit(&settings).unwrap();
+        settings.node.pruner.window_bytes = EMPTY_LEDGER_BYTES_MAX;
+        assert!(check_limit(&settings).is_err());
     }
 
     #[test]

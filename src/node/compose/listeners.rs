@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
-    admin::{self, ApiCertificate},
+    admin::{self, ApiCertificate, StorageForecast},
     config::Settings,
     faucet::{self, Faucet},
 };
@@ -56,6 +56,8 @@ pub struct ListenerResources {
     pub certificate: ApiCertificate,
     /// Token that the admin listener requires.
     pub admin_token: RequiredToken,
+    /// Time at which the ledger has no more space, which the admin listener serves.
+    pub forecast: StorageForecast,
 }
 
 /// The settings and limits of the listeners, and their metrics.
@@ -112,7 +114,7 @@ impl Listeners {
         let admin = parts.admin(
             node,
             state.clone(),
-            resources.admin_token,
+            (resources.admin_token, resources.forecast),
             resources.certificate,
         )?;
         // Last, so that no transaction is accepted before the other listeners have their threads.
@@ -217,7 +219,7 @@ impl Parts<'_> {
         &self,
         node: &NodeHandle,
         state: ApiState,
-        token: RequiredToken,
+        (token, forecast): (RequiredToken, StorageForecast),
         certificate: ApiCertificate,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
@@ -233,6 +235,7 @@ impl Parts<'_> {
             policy,
             token,
             data_dir,
+            forecast,
         };
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);

@@ -12,6 +12,7 @@ use super::{
     admin_token::{check_token_requirement, configured_token},
     error::RunError,
     genesis::configured_genesis,
+    ledger::check_limit,
     tls::load_certificate,
 };
 use crate::{
@@ -285,6 +286,7 @@ fn load(
     let values = values(&config);
     check_removals(&options.files, running, &values)?;
     let settings = config.settings();
+    check_limit(settings)?;
     configured_genesis(&config)?;
     let certificate = load_certificate(settings)?;
     let admin_token = configured_token(settings)?;

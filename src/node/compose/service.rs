@@ -27,7 +27,7 @@ use super::{
     error::RunError,
     final_flight::FinalFlight,
     genesis::{ConfiguredGenesis, configured_genesis},
-    ledger::{OpenLedger, open_ledger},
+    ledger::{OpenLedger, check_limit, open_ledger},
     listeners::{ListenerResources, Listeners, side_listeners},
     memory_bound,
     panic_hook::install_panic_hook,
@@ -37,7 +37,7 @@ use super::{
 };
 use crate::{
     access::RequiredToken,
-    admin::{ApiCertificate, ReloadLock},
+    admin::{ApiCertificate, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings},
     signals::{ReloadSignal, StopSignals},
     telemetry,
@@ -145,6 +145,7 @@ struct Prepared {
 /// [`RunError::Fatal`] if the limit on open files or on threads is too low.
 fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
     let settings = config.settings();
+    check_limit(settings)?;
     let genesis = configured_genesis(config)?;
     start_log(settings, &genesis.genesis)?;
     let tls = configured_tls(settings)?;
@@ -163,6 +164,7 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
                 lock: ReloadLock::default(),
             },
             admin_token: RequiredToken::new(admin_token),
+            forecast: StorageForecast::default(),
         },
         flight,
     })
@@ -336,7 +338,8 @@ async fn start_listeners(
     resources: ListenerResources,
 ) -> Result<(DiskSpaceMonitor, Listeners), RunError> {
     let handle = node.handle();
-    let disk_space = DiskSpaceMonitor::start(handle.clone(), settings)
+    let forecast = resources.forecast.clone();
+    let disk_space = DiskSpaceMonitor::start(handle.clone(), settings, forecast)
         .await
         .map_err(|error| RunError::fatal("the node does not start", &error))?;
     let mut listeners = Listeners::start(settings, genesis, &handle, resources)?;

@@ -77,6 +77,10 @@ fn describe(setting: &Setting) -> String {
     let range = match &setting.kind {
         Kind::Integer(range) if is_open(range) => format!("{} or more", range.start()),
         Kind::Integer(range) => format!("{} to {}", range.start(), range.end()),
+        Kind::OptionalInteger(range) if is_open(range) => {
+            format!("0, or {} or more", range.start())
+        }
+        Kind::OptionalInteger(range) => format!("0, or {} to {}", range.start(), range.end()),
         kind => kind.to_string(),
     };
     let unit = match setting.unit {

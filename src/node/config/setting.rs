@@ -33,6 +33,8 @@ pub struct Setting {
 pub enum Kind {
     /// An integer within the range.
     Integer(RangeInclusive<u64>),
+    /// 0, which turns the setting off, or an integer within the range.
+    OptionalInteger(RangeInclusive<u64>),
     /// `true` or `false`.
     Boolean,
     /// One of these words.
@@ -115,8 +117,10 @@ impl Kind {
     fn parse(&self, text: &str) -> Option<Value> {
         match self {
             // The parser of the standard library accepts a sign.
-            Self::Integer(_) if text.starts_with('+') => None,
-            Self::Integer(_) => text.replace('_', "").parse().ok().map(Value::Integer),
+            Self::Integer(_) | Self::OptionalInteger(_) if text.starts_with('+') => None,
+            Self::Integer(_) | Self::OptionalInteger(_) => {
+                text.replace('_', "").parse().ok().map(Value::Integer)
+            }
             Self::Boolean => text.parse().ok().map(Value::Boolean),
             _ => Some(Value::Text(text.to_owned())),
         }
@@ -139,8 +143,11 @@ impl Kind {
     fn allows(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer(range), Value::Integer(number)) => range.contains(number),
+            (Self::OptionalInteger(range), Value::Integer(number)) => {
+                *number == 0 || range.contains(number)
+            }
             (Self::Boolean, Value::Boolean(_)) => true,
-            (Self::Integer(_) | Self::Boolean, _) => false,
+            (Self::Integer(_) | Self::OptionalInteger(_) | Self::Boolean, _) => false,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
             (Self::LogLevel, Value::Text(text)) => is_log_level(text),
@@ -170,6 +177,13 @@ impl fmt::Display for Kind {
             }
             Self::Integer(range) => {
                 write!(f, "an integer from {} to {}", range.start(), range.end())
+            }
+            Self::OptionalInteger(range) if is_open(range) => {
+                write!(f, "0, or an integer of at least {}", range.start())
+            }
+            Self::OptionalInteger(range) => {
+                let (start, end) = (range.start(), range.end());
+                write!(f, "0, or an integer from {start} to {end}")
             }
             Self::Boolean => f.write_str("true or false"),
             Self::Choice(words) => write!(f, "\"{}\"", words.join("\" or \"")),

@@ -7,11 +7,12 @@
 use super::{
     Kind::{
         Boolean, Choice, FilterRules, FrameworkUpgrades, HostNames, Integer, Listen, LogLevel,
-        Networks, OptionalListen, OptionalPath, Origins, Path, Vendor,
+        Networks, OptionalInteger, OptionalListen, OptionalPath, Origins, Path, Vendor,
     },
     Setting, SettingValue,
     setting::INTEGER_MAX as MAX,
 };
+use ledger_store::EMPTY_LEDGER_BYTES_MAX;
 use std::ops::RangeInclusive;
 
 /// Allowed capacities of a mailbox, at the start and while the node runs.
@@ -19,6 +20,9 @@ pub const MAILBOX_CAPACITY: RangeInclusive<u64> = 1..=10_000_000;
 
 /// Allowed capacities of a budget, in milliseconds, at the start and while the node runs.
 pub const BUDGET_MS: RangeInclusive<u64> = 1..=600_000;
+
+/// Maximum of a time in seconds that is compared with times in microseconds: 100 years.
+const SECS_MAX: u64 = 3_153_600_000;
 
 /// Maximum number of threads that serve a listener.
 const API_WORKERS_MAX: u64 = ledger_http::WORKERS_MAX as u64;
@@ -351,6 +355,18 @@ settings! {
         "Whether versions older than the window are removed.";
     "pruner.window_versions" => node.pruner.window_versions, Integer(1..=MAX), "versions",
         "Minimum number of newest versions that stay readable. The default of the reference node.";
+    "pruner.window_secs" => node.pruner.window_secs, Integer(0..=SECS_MAX), "s",
+        "Minimum time for which versions stay readable: those of blocks that are at most so much \
+         older than the newest block. A version stays as long as this or window_versions asks for \
+         it; for a window of time alone, set window_versions to 1. 0 turns this off.";
+    "pruner.window_bytes" => node.pruner.window_bytes,
+        OptionalInteger(EMPTY_LEDGER_BYTES_MAX..=MAX), "bytes",
+        "Maximum size of the ledger: the used pages of the database, the log, and the mempool that \
+         a stop saves. It overrides window_versions and window_secs: versions are removed until \
+         the ledger fits, or until only the newest 1,000 remain. Then the node continues with a \
+         larger ledger, and the metric ledger_pruner_limit_exceeded is 1. An empty ledger may take \
+         the minimum. Free pages of the database stay in its file until ledger-node compact \
+         returns them. 0 turns this off.";
     "pruner.batch_versions" => node.pruner.batch_versions, Integer(1..=10_000_000), "versions",
         "Number of versions that a step removes, in addition to as many as were committed since \
          the last step. Commits wait for a step: about 4 ms for 500, 30 ms for the 5000 of the \

@@ -58,7 +58,7 @@ fn allows_every_default() {
 #[test]
 fn accepts_only_values_within_the_range() {
     for setting in SETTINGS {
-        let Kind::Integer(range) = &setting.kind else {
+        let (Kind::Integer(range) | Kind::OptionalInteger(range)) = &setting.kind else {
             continue;
         };
         for bound in [*range.start(), *range.end()] {
@@ -76,7 +76,7 @@ fn accepts_only_values_within_the_range() {
 /// Returns an allowed value that is not the default, if there is one.
 fn another_value(setting: &Setting) -> Value {
     let text = match (&setting.kind, setting.default()) {
-        (Kind::Integer(range), Value::Integer(default)) => {
+        (Kind::Integer(range) | Kind::OptionalInteger(range), Value::Integer(default)) => {
             let is_minimum = default == *range.start();
             return Value::Integer(if is_minimum {
                 *range.end()

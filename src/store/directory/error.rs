@@ -12,7 +12,7 @@ use std::{
 pub(crate) const BACKEND: &str = "the storage backend";
 
 /// Returns a conversion of I/O errors to [`StoreError::Directory`].
-pub(super) fn io_error(directory: &Path) -> impl Fn(io::Error) -> StoreError {
+pub(crate) fn io_error(directory: &Path) -> impl Fn(io::Error) -> StoreError {
     |error| StoreError::Directory {
         directory: directory.to_owned(),
         source: Arc::new(error),

@@ -67,6 +67,23 @@ pub(crate) fn open_file(
     Ok((database, lock))
 }
 
+/// Locks a directory, moves pages at the end of its database file to free ones, and cuts the file.
+///
+/// The file is not isolated from faults, because no reader has to survive one.
+///
+/// # Errors
+///
+/// Returns [`StoreError::InUse`] if the directory is open, and [`StoreError::Directory`] or
+/// [`StoreError::Database`] if the file cannot be opened, read, or written.
+pub(crate) fn compact_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+    let _lock = DirectoryLock::take(directory)?;
+    let mut database = builder(options)
+        .open(directory.join(FILE_NAME))
+        .map_err(|error| database_error(directory, error))?;
+    database.compact()?;
+    Ok(())
+}
+
 /// Opens the database in `backend`, which may be empty.
 ///
 /// # Errors

@@ -1,6 +1,8 @@
-//! File access of a store: isolation of disk faults, identity of files, and timing of syncs.
+//! File access of a store: isolation of disk faults, identity of files, timing of syncs, and the
+//! number of allocated pages.
 
 pub(crate) mod fault_isolation;
 pub(crate) mod file_identity;
 pub(crate) mod overlay;
+pub(crate) mod page_count;
 pub(crate) mod sync_stats;

@@ -9,4 +9,5 @@ pub(crate) mod reader;
 pub(crate) mod snapshot;
 pub(crate) mod state_keys;
 pub(crate) mod transactions;
+pub(crate) mod usage;
 pub(crate) mod view;

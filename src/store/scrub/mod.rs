@@ -19,7 +19,10 @@ pub(crate) mod control;
 use crate::{
     StoreError,
     io::fault_isolation::DiskStatus,
-    read::view::{LatestView, ReadView},
+    read::{
+        usage::UsageMeter,
+        view::{LatestView, ReadView},
+    },
     wal::scrub::WalScrubber,
 };
 use backend::{CommitBackend, HEADER_BYTES, Walk, read_header};
@@ -57,6 +60,7 @@ pub struct StoreScrubber {
     disk_status: DiskStatus,
     latest_view: LatestView,
     wal: WalScrubber,
+    usage: UsageMeter,
 }
 
 /// A durable commit whose pages are on the disk.
@@ -76,12 +80,14 @@ impl StoreScrubber {
         disk_status: DiskStatus,
         latest_view: LatestView,
         wal: WalScrubber,
+        usage: UsageMeter,
     ) -> Self {
         Self {
             disk,
             disk_status,
             latest_view,
             wal,
+            usage,
         }
     }
 
@@ -115,6 +121,7 @@ impl StoreScrubber {
         let Some((view, mut commit)) = self.pin().map_err(|error| unreadable(&error))? else {
             return Ok(ScrubOutcome::Interrupted);
         };
+        let _retained = self.usage.retain(&view);
         for _ in 0..WALKS_MAX {
             let damage = match self.walk(&commit, Some(control)) {
                 WalkOutcome::Intact => return Ok(ScrubOutcome::Intact),

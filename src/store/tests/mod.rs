@@ -13,6 +13,7 @@ mod recovery;
 mod refusals;
 mod scrub;
 mod state_keys;
+mod usage;
 mod workload;
 
 use crate::{Store, StoreOptions, index::compaction::CompactionConfig, wal::WalConfig};

@@ -2,7 +2,7 @@
 //! after it, and what was acknowledged before is in the removed files.
 
 use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
-use crate::{PathChange, Store, StoreError, StoreReader, StoreWriter, wal::WalConfig};
+use crate::{PathChange, PruneBound, Store, StoreError, StoreReader, StoreWriter, wal::WalConfig};
 use std::{fs, path::Path};
 use tempfile::TempDir;
 
@@ -173,7 +173,9 @@ fn acknowledges_no_step_of_pruning_after_a_file_was_moved() {
             let below = store.workload.blocks[3].first_version;
             let mut is_acknowledged = false;
             let on_durable = |_: &_| is_acknowledged = true;
-            let pruned = store.writer.prune_with(below, u64::MAX, on_durable);
+            let pruned = store
+                .writer
+                .prune_with(PruneBound::below(below), u64::MAX, on_durable);
             check_moved(&pruned.expect_err(case), case);
             assert!(!is_acknowledged, "{case}");
             store.check_end(case);

@@ -6,7 +6,7 @@ use super::{
     workload::Workload,
 };
 use crate::{
-    Snapshot, Store, StoreError,
+    PruneBound, Snapshot, Store, StoreError,
     tables::schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
 };
 use ledger_types::{FrameworkUpgrade, StateError, StateView as _};
@@ -426,7 +426,7 @@ fn reports_pruned_versions_before_snapshots_exclude_them() {
     let oldest = |snapshot: Snapshot| snapshot.ledger_info().oldest_version;
     let mut reported = None;
     let pruned = writer
-        .prune_with(bound, 1_000, |pruned| {
+        .prune_with(PruneBound::below(bound), 1_000, |pruned| {
             assert_eq!(oldest(reader.snapshot().unwrap()), 0);
             let mut head = workload.info(9, 0);
             head.oldest_version = pruned.oldest_version;
@@ -461,7 +461,7 @@ fn first_event_is_the_same_before_and_after_a_pruned_view() {
         let head = workload.info(newest.height(), newest.height());
         let mut ahead = None;
         writer
-            .prune_with(newest.first_version, u64::MAX, |_| {
+            .prune_with(PruneBound::below(newest.first_version), u64::MAX, |_| {
                 ahead = Some(starts(reader.snapshot_at(&head).unwrap()));
             })
             .unwrap();

@@ -156,6 +156,11 @@ impl Wal {
         self.end
     }
 
+    /// Returns the length of the file, in bytes.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.length
+    }
+
     /// Returns the number of bytes by which a record of `record_bytes` makes the file longer at
     /// most.
     pub(crate) fn growth(&self, record_bytes: u64) -> u64 {

@@ -53,6 +53,10 @@ const TRANSACTION_BYTES: u64 = 512;
 /// the merge beside it.
 const PRUNED_BYTES_PER_WRITE_BYTE: u64 = 2;
 
+/// Maximum size of a ledger without blocks and its log, in bytes: the log up to its maximum, and
+/// the genesis of a usual chain with the pages of a checkpoint of a full log.
+pub const EMPTY_LEDGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Returns the maximum growth of the database on the disk at a checkpoint of `content_bytes`, the
 /// size of the log records and pruned writes since the last one.
 pub(crate) fn checkpoint_bytes(content_bytes: u64, database: FileSize) -> u64 {

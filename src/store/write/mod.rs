@@ -6,9 +6,11 @@ pub(crate) mod database;
 pub(crate) mod disk_space;
 pub(crate) mod open;
 pub(crate) mod prune;
+pub(crate) mod prune_bound;
 pub(crate) mod pruned_state;
 pub(crate) mod recovery;
 mod space_check;
+pub(crate) mod usage;
 pub(crate) mod validate;
 pub(crate) mod writer;
 

@@ -2,7 +2,7 @@
 
 use super::{
     applier::StoreApplier, database::DatabaseWriter, disk_space::LedgerDisk, recovery::LogReplay,
-    writer::StoreWriter,
+    usage::UsageProbe, writer::StoreWriter,
 };
 use crate::{
     StoreError,
@@ -83,7 +83,7 @@ pub(crate) fn open_writer(
         database,
         disk_status,
         file: database_file,
-        disk: _,
+        disk: database_disk,
     } = database;
     let directory = &location.path().to_owned();
     let identity = prepare(&database, directory)?;
@@ -130,7 +130,13 @@ pub(crate) fn open_writer(
         compaction: CompactionState::default(),
     };
     let applier = StoreApplier::new(database, lock);
-    let mut writer = StoreWriter::new(applier, wal, log_state.is_open, files);
+    let mut writer = StoreWriter::new(
+        applier,
+        wal,
+        log_state.is_open,
+        files,
+        UsageProbe::new(database_disk),
+    );
     writer.disk = disk;
     let replay = log_state.is_open.then(|| writer.recover(directory));
     let replay = replay

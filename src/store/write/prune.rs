@@ -9,6 +9,7 @@ use super::{
     commit::{IndexUpdate, compaction_context},
     database::DatabaseWriter,
     disk_space::pruned_content_bytes,
+    prune_bound::PruneBound,
     pruned_state::{PrunedStateBatch, StepWrites, end_within},
     writer::StoreWriter,
 };
@@ -34,6 +35,8 @@ pub struct Pruned {
     pub oldest_block_height: u64,
     /// Whether the bound of the call is reached.
     pub done: bool,
+    /// Number of versions in whole blocks below the bound that remain.
+    pub remaining_versions: u64,
 }
 
 /// The first version of a block, and its height.
@@ -65,10 +68,11 @@ impl StoreWriter {
     /// database fails, and [`StoreError::Inconsistent`] if a row is missing or damaged; both poison
     /// the writer.
     pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
-        self.prune_with(below_version, versions_max, |_| ())
+        self.prune_with(PruneBound::below(below_version), versions_max, |_| ())
     }
 
-    /// Prunes as [`Self::prune`] does, and calls `on_durable` before the new view is published.
+    /// Prunes the blocks below `bound` as [`Self::prune`] does, and calls `on_durable` before the
+    /// new view is published.
     ///
     /// The step is durable at the call, and readers still have the view before it. A publisher of
     /// the oldest version can so be ahead of the snapshots, and no client sees the lower end of
@@ -79,25 +83,39 @@ impl StoreWriter {
     /// Returns the errors of [`Self::prune`].
     pub fn prune_with(
         &mut self,
-        below_version: u64,
+        bound: PruneBound,
         versions_max: u64,
         on_durable: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         self.apply()?;
         let view = self.applier.latest_view()?;
-        self.poison_on_error(|writer| {
-            writer.prune_step(&view, below_version, versions_max, on_durable)
-        })
+        self.poison_on_error(|writer| writer.prune_step(&view, bound, versions_max, on_durable))
+    }
+
+    /// Returns the time of the block that contains `version`, in microseconds since the Unix epoch,
+    /// or `None` if the database has no such block.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Empty`] before genesis, [`StoreError::Database`] if the database
+    /// fails, and [`StoreError::Inconsistent`] if a row is damaged.
+    pub fn block_time_usecs(&self, version: u64) -> Result<Option<u64>, StoreError> {
+        let view = self.applier.latest_view()?;
+        if version < view.head.oldest_version {
+            return Ok(None);
+        }
+        let block = view.block_of_version(version)?;
+        Ok(block.map(|block| block.header.timestamp_usecs))
     }
 
     fn prune_step(
         &mut self,
         view: &ReadView,
-        below_version: u64,
+        bound: PruneBound,
         versions_max: u64,
         on_durable: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
-        let target = block_start(view, below_version)?;
+        let target = block_start(view, bound.version(view)?)?;
         let bytes_max = self.applier.database()?.compaction.config.prune_bytes_max;
         let StepEnd { start, write_bytes } =
             next_start(view, target.version, versions_max, bytes_max)?;
@@ -105,6 +123,7 @@ impl StoreWriter {
             oldest_version: start.version,
             oldest_block_height: start.height,
             done: start.version >= target.version,
+            remaining_versions: target.version.saturating_sub(start.version),
         };
         if start.version <= view.head.oldest_version {
             return Ok(pruned);

@@ -11,6 +11,7 @@ use super::{
     CommitKind,
     applier::StoreApplier,
     disk_space::{LedgerDisk, content_bytes},
+    usage::UsageProbe,
     validate::{check_consistent, check_follows},
 };
 use crate::{
@@ -43,6 +44,7 @@ pub struct StoreWriter {
     pub(crate) pruned_bytes: u64,
     /// Compared with their paths before a record is acknowledged.
     files: StoreFiles,
+    pub(crate) usage: UsageProbe,
 }
 
 impl StoreWriter {
@@ -52,6 +54,7 @@ impl StoreWriter {
         wal: Wal,
         is_wal_active: bool,
         files: StoreFiles,
+        usage: UsageProbe,
     ) -> Self {
         Self {
             applier,
@@ -62,6 +65,7 @@ impl StoreWriter {
             disk: None,
             pruned_bytes: 0,
             files,
+            usage,
         }
     }
 
@@ -223,6 +227,11 @@ impl StoreWriter {
         self.wal.restart(state.generation);
         self.is_wal_active = state.is_open;
         self.pruned_bytes = 0;
+        if state.is_open {
+            let view = self.applier.views().get();
+            self.usage
+                .on_checkpoint(view.as_deref(), self.wal.file_bytes());
+        }
     }
 
     /// Appends a record to the write-ahead log and syncs it.
@@ -343,6 +352,20 @@ impl StoreWriter {
         );
         self.applier.database()?.disk_status.end_writes();
         Ok(())
+    }
+
+    /// Applies all durable blocks and writes a checkpoint, after which the usage is measured.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Poisoned`] if an earlier write failed. Returns
+    /// [`StoreError::DiskFull`] without writing anything if the disk has no space for the
+    /// checkpoint. Returns [`StoreError::Database`] if the disk fails, which poisons the writer.
+    pub fn write_checkpoint(&mut self) -> Result<(), StoreError> {
+        self.applier.check_usable()?;
+        self.check_space(0, 0)?;
+        let state = self.next_log_state();
+        self.poison_on_error(|writer| writer.checkpoint(state))
     }
 
     /// Applies all durable blocks and writes a checkpoint, after which the log restarts in `state`.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the long run: readers of every kind during a load | `under_load.rs` |
 //! | ends while pruning, and other windows after a restart | `restarts.rs` |
+//! | a limit on the size of the ledger, and compaction | `size_limit.rs` |
 //! | the bounds of the window in a response's headers | `bounds.rs` |
 //! | facts of the ledger that later responses must repeat | `known.rs` |
 //! | requests, and the checks of every response | `watch.rs` |
@@ -16,6 +17,7 @@ mod known;
 mod load;
 mod reads;
 mod restarts;
+mod size_limit;
 mod under_load;
 mod watch;
 

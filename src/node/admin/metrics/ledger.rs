@@ -1,17 +1,21 @@
 //! Metrics of the ledger: mempool, blocks, commits, waits, and pruning.
 
+use super::super::context::Admin;
 use super::family::{Families, Unit};
 use ledger_actors::{
-    ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, ScrubStatus,
-    WaitStatus,
+    ClockStatus, CommitStatus, MeterStatus, NodeConfig, NodeHandle, PoolStatus, PrunerStatus,
+    ScrubStatus, WaitStatus,
 };
 use ledger_limits::CostStatus;
 use ledger_store::FileSize;
 use ledger_types::LedgerInfo;
 use std::{path::Path, time::Duration};
 
-/// Appends the metrics of the ledger. `data_dir` is the directory of its file.
-pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
+/// Appends the metrics of the ledger.
+pub fn collect(admin: &Admin, families: &mut Families) {
+    let Admin { node, data_dir, .. } = admin;
+    let meters = node.meters();
+    usage(&meters, admin.forecast.seconds(), families);
     let MeterStatus {
         pool: pool_status,
         commit: commit_status,
@@ -19,8 +23,9 @@ pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         syncs: sync_stats,
         scrub: scrub_status,
         costs: cost_status,
+        pruner: pruner_status,
         ..
-    } = node.meters();
+    } = meters;
     let config = node.config();
     pool(&pool_status, config, families);
     costs(&cost_status, families);
@@ -42,7 +47,39 @@ pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     store(node, data_dir, families);
     scrub(&scrub_status, families);
     waits(wait_status, config, families);
-    pruner(node.head().ledger_info(), &commit_status, config, families);
+    pruner(
+        node.head().ledger_info(),
+        &commit_status,
+        pruner_status,
+        families,
+    );
+}
+
+/// Appends the size of the ledger. Sizes that were not measured yet are omitted. The forecast is
+/// infinity if the ledger does not grow, or if its growth is unknown.
+fn usage(meters: &MeterStatus, full_in_seconds: Option<f64>, families: &mut Families) {
+    let usage = meters.usage;
+    if usage.sequence > 0 {
+        let directory_bytes = usage.bytes().saturating_add(meters.saved_pool_bytes);
+        families
+            .gauge((
+                "ledger_store_used_bytes",
+                "Size of the pages that the ledger's file uses; the others are reused.",
+            ))
+            .sample(&[], usage.used_bytes as f64);
+        families
+            .gauge((
+                "ledger_storage_bytes",
+                "Size of used pages, log and saved mempool, which pruner.window_bytes limits.",
+            ))
+            .sample(&[], directory_bytes as f64);
+    }
+    families
+        .gauge((
+            "ledger_storage_full_in_seconds",
+            "Time until low disk space or pruner.window_bytes; +Inf if the ledger does not grow.",
+        ))
+        .sample(&[], full_in_seconds.unwrap_or(f64::INFINITY));
 }
 
 fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
@@ -288,27 +325,31 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
         .sample(&[], status.refused as f64);
 }
 
-fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, families: &mut Families) {
+fn pruner(info: &LedgerInfo, commit: &CommitStatus, status: PrunerStatus, families: &mut Families) {
     families
         .gauge((
             "ledger_pruner_oldest_version",
             "Oldest version that can be read.",
         ))
         .sample(&[], info.oldest_version as f64);
-    let readable = info
-        .version
-        .saturating_sub(info.oldest_version)
-        .saturating_add(1);
-    let lag = match config.pruner.enabled {
-        true => readable.saturating_sub(config.pruner.window_versions),
-        false => 0,
-    };
     families
         .gauge((
             "ledger_pruner_lag_versions",
-            "Versions beyond pruner.window_versions that still exist; 0 if pruning is off.",
+            "Versions outside of the window that still exist; 0 if pruning is off.",
         ))
-        .sample(&[], lag as f64);
+        .sample(&[], status.lag_versions as f64);
+    families
+        .gauge((
+            "ledger_pruner_limited",
+            "1 if pruner.window_bytes decides the window, and not a minimum, else 0.",
+        ))
+        .sample(&[], status.limited as f64);
+    families
+        .gauge((
+            "ledger_pruner_limit_exceeded",
+            "1 if the ledger exceeds pruner.window_bytes with its newest 1,000 versions, else 0.",
+        ))
+        .sample(&[], status.limit_exceeded as f64);
     families
         .histogram((
             "ledger_pruner_step_seconds",

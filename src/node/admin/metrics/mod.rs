@@ -21,7 +21,7 @@ use prometheus::TEXT_FORMAT;
 pub async fn show(admin: Data<Admin>, listeners: Data<ListenerRegistry>) -> HttpResponse {
     let mut families = Families::default();
     actors::collect(&admin.node, &mut families);
-    ledger::collect(&admin.node, &admin.data_dir, &mut families);
+    ledger::collect(&admin, &mut families);
     http::collect(&admin.api, &listeners, &mut families);
     process::collect(&mut families);
     match families.text() {

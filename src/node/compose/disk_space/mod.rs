@@ -15,13 +15,17 @@
 //! The pending transactions count as blocks in flight only for submissions. If they stopped the
 //! start of blocks too, a shortage that they cause would never end: nothing would write them.
 //!
-//! Free pages inside the ledger file are not counted, because only a walk over the whole file would
-//! find them. So the disk needs the reserve beside the file even if the file no longer grows.
+//! Free pages inside the ledger file are not counted, because a block may need other pages than the
+//! free ones. So the disk needs the reserve beside the file even if the file no longer grows.
+//!
+//! The monitor also forecasts when the space suffices no longer ([`forecast`]).
 
 mod disks;
+mod forecast;
 
-use crate::config::Settings;
+use crate::{admin::StorageForecast, config::Settings};
 use disks::DirectorySpace;
+use forecast::{Growth, free_bytes};
 use ledger_actors::{NodeHandle, Progress};
 use ledger_store::write_space_bytes;
 use std::{
@@ -29,7 +33,7 @@ use std::{
     path::Path,
     sync::{Arc, mpsc},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::{
     sync::oneshot,
@@ -152,13 +156,17 @@ struct Shortages {
 pub(super) struct DiskSpaceMonitor(JoinHandle<()>);
 
 impl DiskSpaceMonitor {
-    /// Measures once, starts the task, and reports each result to `node`. If no reserve is
-    /// configured, only the paths of the files are compared.
+    /// Measures once, starts the task, and reports each result to `node`, and when the space will
+    /// be used up to `forecast`. If no reserve is configured, low disk space is not reported.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system if a thread cannot be started.
-    pub(super) async fn start(node: NodeHandle, settings: &Settings) -> io::Result<Self> {
+    pub(super) async fn start(
+        node: NodeHandle,
+        settings: &Settings,
+        forecast: StorageForecast,
+    ) -> io::Result<Self> {
         let progress = node.watch_thread(THREAD);
         let mut probe = DiskSpaceProbe {
             requests: start_probe_thread(node.clone(), &settings.storage.data_dir, progress)?,
@@ -168,6 +176,9 @@ impl DiskSpaceMonitor {
             has_failed: false,
             is_short: false,
             is_pausing: false,
+            started: Instant::now(),
+            growth: Growth::default(),
+            forecast,
         };
         probe.run().await;
         Ok(Self(actix_web::rt::spawn(async move {
@@ -231,6 +242,9 @@ struct DiskSpaceProbe {
     is_short: bool,
     /// Whether it stopped the start of blocks.
     is_pausing: bool,
+    started: Instant,
+    growth: Growth,
+    forecast: StorageForecast,
 }
 
 impl DiskSpaceProbe {
@@ -239,7 +253,13 @@ impl DiskSpaceProbe {
         if let Ok(bytes) = self.node.saved_pool_bytes().await {
             self.pool_bytes = bytes;
         }
-        let (Some(measured), Some(reserve)) = (self.measure().await, self.reserve) else {
+        let Some(measured) = self.measure().await else {
+            return;
+        };
+        if let Ok(space) = &measured {
+            self.update_forecast(space);
+        }
+        let Some(reserve) = self.reserve else {
             return;
         };
         match measured {
@@ -255,6 +275,24 @@ impl DiskSpaceProbe {
             }
             Err(_) => {}
         }
+    }
+
+    /// Forecasts when the ledger has no more space.
+    fn update_forecast(&mut self, space: &DirectorySpace) {
+        let usage = self.node.store_usage();
+        if usage.sequence == 0 {
+            return;
+        }
+        let reserve = self.reserve;
+        let reserve_bytes = reserve.map_or(0, |reserve| reserve.ledger_bytes(space, 0));
+        let limit_bytes = self.node.config().pruner.window_bytes;
+        let free = free_bytes(space, usage, self.pool_bytes, reserve_bytes, limit_bytes);
+        self.growth.record(self.started.elapsed(), usage.used_bytes);
+        self.forecast.set(match self.node.is_window_limited() {
+            // The growth so far does not continue.
+            true => Some(f64::INFINITY),
+            false => self.growth.full_in_seconds(free),
+        });
     }
 
     /// Measures the free space. Returns `None` if a file of the store is not at its path.
@@ -293,145 +331,4 @@ impl DiskSpaceProbe {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{disks::DiskSpace, *};
-    use ledger_store::FileSize;
-
-    const MIB: u64 = 1024 * 1024;
-
-    fn space(ledger: DiskSpace, pool: Option<DiskSpace>) -> DirectorySpace {
-        DirectorySpace {
-            directory: Path::new("some/data").into(),
-            ledger,
-            pool,
-            database: FileSize {
-                file_bytes: 4 * MIB,
-                disk_bytes: 2 * MIB,
-            },
-            log_bytes: MIB,
-        }
-    }
-
-    const RESERVE: DiskReserve = DiskReserve {
-        min_free_bytes: 100 * MIB,
-        in_flight_bytes_max: 10 * MIB,
-        is_pruning: false,
-    };
-
-    fn reserve_bytes(total: u64, pool_bytes: u64) -> u64 {
-        RESERVE.ledger_bytes(&space(DiskSpace { free: 0, total }, None), pool_bytes)
-    }
-
-    fn is_too_low(free: u64, total: u64, pool_bytes: u64) -> bool {
-        let space = space(DiskSpace { free, total }, None);
-        RESERVE.shortage(&space, pool_bytes, 0).is_some()
-    }
-
-    #[test]
-    fn reserves_the_configured_bytes_up_to_a_tenth_of_the_disk() {
-        assert_eq!(reserve_bytes(10_000 * MIB, 0), 100 * MIB);
-        assert_eq!(reserve_bytes(500 * MIB, 0), 50 * MIB);
-        assert!(is_too_low(100 * MIB - 1, 10_000 * MIB, 0));
-        assert!(!is_too_low(100 * MIB, 10_000 * MIB, 0));
-    }
-
-    #[test]
-    fn reserves_the_need_of_the_next_writes_on_any_disk() {
-        let idle = reserve_bytes(20 * MIB, 0);
-        // The log grows by 3.25 MiB. The checkpoint of 4 MiB writes 10 MiB and 1 MiB.
-        assert!(idle > 14 * MIB && idle < 15 * MIB, "{idle}");
-        assert_eq!(reserve_bytes(0, 0), idle, "a disk without a known size");
-        let busy = reserve_bytes(20 * MIB, MIB);
-        // 6 MiB of records, and 15 MiB of pages.
-        assert_eq!(busy, idle + 21 * MIB);
-        let most = reserve_bytes(20 * MIB, 10 * MIB);
-        assert_eq!(reserve_bytes(20 * MIB, 20 * MIB), most);
-        let pruning = DiskReserve {
-            is_pruning: true,
-            ..RESERVE
-        };
-        let disk = DiskSpace { free: 0, total: 0 };
-        assert!(pruning.ledger_bytes(&space(disk, None), MIB) > busy);
-    }
-
-    #[test]
-    fn reserves_space_for_the_saved_mempool() {
-        let idle = reserve_bytes(20 * MIB, 0);
-        assert!(is_too_low(idle + 99, 20 * MIB, 100));
-        assert!(!is_too_low(idle + 100, 20 * MIB, 100));
-        assert!(is_too_low(u64::MAX - 1, 10_000 * MIB, u64::MAX));
-    }
-
-    #[test]
-    fn starts_blocks_of_pending_transactions_that_need_more_than_is_free() {
-        let shortages = |free| {
-            let disk = DiskSpace {
-                free,
-                total: 20 * MIB,
-            };
-            RESERVE.shortages(&space(disk, None), MIB)
-        };
-        let pausing = reserve_bytes(20 * MIB, 0) + MIB;
-        let Shortages {
-            pausing: None,
-            pool,
-        } = shortages(pausing)
-        else {
-            panic!("blocks are not started");
-        };
-        // A disk that is too small would not become large enough by these blocks.
-        let pool = pool.expect("submissions are rejected");
-        assert!(!pool.contains("too small"), "{pool}");
-        let both = shortages(pausing - 1);
-        assert!(both.pausing.is_some() && both.pool.is_some(), "{both:?}");
-        let none = shortages(reserve_bytes(20 * MIB, MIB) + MIB);
-        assert!(none.pausing.is_none() && none.pool.is_none(), "{none:?}");
-    }
-
-    #[test]
-    fn requires_space_on_both_disks_of_a_linked_ledger() {
-        let disk = |free| DiskSpace {
-            free,
-            total: 10_000 * MIB,
-        };
-        let is_too_low = |ledger, pool| {
-            let space = space(disk(ledger), Some(disk(pool)));
-            RESERVE.shortage(&space, 10, 0).is_some()
-        };
-        assert!(is_too_low(99 * MIB, 1_000));
-        assert!(!is_too_low(100 * MIB, 10));
-        assert!(is_too_low(100 * MIB, 9));
-    }
-
-    #[test]
-    fn scales_with_the_size_of_blocks_and_is_off_at_0() {
-        let mut settings = Settings::default();
-        let before = DiskReserve::of(&settings).unwrap().in_flight_bytes_max;
-        settings.node.sequencer.block_bytes_max *= 2;
-        let larger = DiskReserve::of(&settings).unwrap().in_flight_bytes_max;
-        assert_eq!(larger, 2 * before);
-        settings.node.sequencer.blocks_in_flight_max += 1;
-        assert!(DiskReserve::of(&settings).unwrap().in_flight_bytes_max > larger);
-        settings.storage.min_free_bytes = 0;
-        assert!(DiskReserve::of(&settings).is_none());
-    }
-
-    #[test]
-    fn names_directory_and_setting_in_the_message() {
-        let message = |total| {
-            let disk = DiskSpace { free: 7, total };
-            RESERVE.shortage(&space(disk, None), 0, 0).unwrap()
-        };
-        for part in [
-            "some/data",
-            "7 bytes free",
-            "storage.min_free_bytes",
-            "free disk space",
-        ] {
-            let message = message(1_000 * MIB);
-            assert!(message.contains(part), "{message}");
-        }
-        let message = message(10 * MIB);
-        assert!(message.contains("too small"), "{message}");
-    }
-}
+mod tests;

@@ -64,6 +64,11 @@ enum Constraint {
         minimum: u64,
         maximum: u64,
     },
+    #[serde(rename = "integer")]
+    OptionalInteger {
+        #[serde(rename = "anyOf")]
+        any_of: [IntegerRange; 2],
+    },
     Boolean,
     #[serde(rename_all = "camelCase")]
     String {
@@ -74,6 +79,13 @@ enum Constraint {
         #[serde(skip_serializing_if = "Option::is_none")]
         pattern: Option<String>,
     },
+}
+
+/// The range of an integer.
+#[derive(Serialize)]
+struct IntegerRange {
+    minimum: u64,
+    maximum: u64,
 }
 
 impl Default for Section {
@@ -140,6 +152,10 @@ impl From<&Kind> for Constraint {
             Kind::Integer(range) => Self::Integer {
                 minimum: *range.start(),
                 maximum: *range.end(),
+            },
+            Kind::OptionalInteger(range) => Self::OptionalInteger {
+                any_of: [(0, 0), (*range.start(), *range.end())]
+                    .map(|(minimum, maximum)| IntegerRange { minimum, maximum }),
             },
             Kind::Boolean => Self::Boolean,
             Kind::Choice(words) => Self::text(Some(words), None, None),

@@ -251,10 +251,13 @@ fn schema_and_loader_reject_the_same_values() {
 fn schema_and_loader_have_the_same_ranges() {
     let validator = validator();
     for setting in SETTINGS {
-        let Kind::Integer(range) = &setting.kind else {
+        let (Kind::Integer(range) | Kind::OptionalInteger(range)) = &setting.kind else {
             continue;
         };
         let mut values = BTreeMap::from([(*range.start(), true), (*range.end(), true)]);
+        if matches!(setting.kind, Kind::OptionalInteger(_)) {
+            values.extend([(0, true), (1, false)]);
+        }
         if let Some(below) = range.start().checked_sub(1) {
             values.insert(below, false);
         }

@@ -95,9 +95,9 @@ impl Settings {
     /// version at a time.
     pub fn with_window(window_versions: u64) -> Self {
         let pruner = PrunerConfig {
-            enabled: true,
             window_versions,
             batch_versions: 1,
+            ..PrunerConfig::default()
         };
         Self {
             node: NodeConfig {
