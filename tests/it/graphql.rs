@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 /// The setting that opens the listener.
 const LISTEN: &str = "graphql.listen=127.0.0.1:0";
 
-/// Queries the progress of one processor of the indexer.
+/// A query of the progress of one processor of the indexer.
+const PROGRESS: &str = "{ processor_status(where: { processor: { _eq: \"default_processor\" } }) \
+                        { last_success_version } }";
+
+/// Queries the progress.
 async fn query_progress(node: &TestNode, base: &str) -> HttpResponse {
-    let query = "{ processor_status(where: { processor: { _eq: \"default_processor\" } }) \
-                 { last_success_version } }";
-    let body = json!({ "query": query });
     let url = format!("{base}/v1/graphql");
+    let body = json!({ "query": PROGRESS });
     node.http.send_json(Method::POST, &url, &body).await
 }
 
@@ -48,11 +50,10 @@ async fn waits_for_a_minimum_version() {
     let node = TestNode::start(&[LISTEN, "wait.timeout_ms=600000"]);
     let base = node.graphql.clone().expect("the listener");
     let newest = version(&query_progress(&node, &base).await);
-    let query = "{ processor_status { last_success_version } }";
     let url = format!("{base}/v1/graphql?min_ledger_version={}", newest + 1);
     let http = node.http.clone();
     let waiting = tokio::spawn(async move {
-        let body = json!({ "query": query });
+        let body = json!({ "query": PROGRESS });
         http.send_json(Method::POST, &url, &body).await
     });
     node.fund(&TestAccount::from_seed(1), 1).await;
