@@ -12,8 +12,8 @@ use std::{
 /// Number of charges of gas for which the clock is read once.
 ///
 /// A read takes 41 ns (two cores, TSC, 2026-11-28). The simulation of 1,500 transfers has 10,510
-/// charges in 3.1 ms, so a read for each takes 430 us of it, and one for 16 takes 27 us. A call ends
-/// up to 15 charges late, which is a few microseconds.
+/// charges in 3.1 ms, so a read for each takes 430 us of it, and one for 16 takes 27 us. A call
+/// ends up to 15 charges late, which is a few microseconds.
 const CHARGES_PER_CLOCK_READ: u32 = 16;
 
 /// Returns the interrupt of a call that ends at `end`, or when `client` is dropped.
