@@ -249,10 +249,11 @@ mod tests {
                 if checkpoint > 200 {
                     prop_assert!(directory_bytes <= limit_bytes + slack, "{checkpoint}: {model:?}");
                 }
+                // Pruning follows each block, so it is complete at the next checkpoint.
+                model.newest_version += checkpoint_versions;
                 let end = model.newest_version + 1;
                 let first = end.saturating_sub(limit.fitting_versions());
                 oldest_version = oldest_version.max(first);
-                model.newest_version += checkpoint_versions;
             }
             if model.newest_version > 2 * limit_bytes / version_bytes {
                 let reserve = (limit_bytes / RESERVE_PART).min(RESERVE_BYTES_MAX);
