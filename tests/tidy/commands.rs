@@ -208,7 +208,9 @@ fn directory_of(package: &str) -> PathBuf {
 fn check_node(words: &[&str]) -> Result<(), String> {
     let help = text("tests/golden/surface/help.txt");
     let defaults: Table = text("config/node.toml").parse().unwrap();
-    if !words[0].starts_with('-') && !["run", "config", "account", "bench"].contains(&words[0]) {
+    if !words[0].starts_with('-')
+        && !["run", "config", "account", "bench", "compact"].contains(&words[0])
+    {
         return Err(format!("no command {}", words[0]));
     }
     for (index, word) in words.iter().enumerate() {

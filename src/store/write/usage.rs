@@ -5,7 +5,6 @@
 //! the allocated pages instead ([`allocated_pages`]). It reads the state of the page allocator that
 //! the checkpoint has just written, about two bits per page.
 
-use super::writer::StoreWriter;
 use crate::{
     io::page_count::{PAGE_BYTES, allocated_pages},
     read::{usage::UsageMeter, view::ReadView},
@@ -39,6 +38,12 @@ impl UsageProbe {
         }
     }
 
+    /// Measures the newest checkpoint now, and others at [`Self::on_checkpoint`] from now on.
+    pub(super) fn enable(&mut self, view: Option<&ReadView>, log_bytes: u64) {
+        self.is_enabled = true;
+        self.measure(view, log_bytes);
+    }
+
     /// Returns the meter, to which a scrubber reports what it retains.
     pub(crate) fn meter(&self) -> UsageMeter {
         self.meter.clone()
@@ -66,19 +71,5 @@ impl UsageProbe {
             self.meter
                 .set(view, pages.saturating_mul(PAGE_BYTES), log_bytes);
         }
-    }
-}
-
-impl StoreWriter {
-    /// Measures the space of the content now and at each checkpoint from now on, and returns the
-    /// meter.
-    ///
-    /// The first measurement is that of the last checkpoint, usually of the last stop. There is
-    /// none before genesis, or if that checkpoint has no state of the page allocator.
-    pub fn measure_usage(&mut self) -> UsageMeter {
-        self.usage.is_enabled = true;
-        let view = self.applier.views().get();
-        self.usage.measure(view.as_deref(), self.wal.file_bytes());
-        self.usage.meter()
     }
 }

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     StoreError, SyncTimer,
     io::file_identity::StoreFiles,
+    read::usage::UsageMeter,
     tables::schema::{LogState, PersistedHead},
     wal::{Record, RecordWriter, Wal, WalConfig, block::WalBlock, entry},
 };
@@ -82,6 +83,17 @@ impl StoreWriter {
     /// Returns the timer of all syncs since the store was opened.
     pub fn sync_timer(&self) -> SyncTimer {
         self.applier.sync_timer()
+    }
+
+    /// Measures the space of the content now and at each checkpoint from now on, and returns the
+    /// meter.
+    ///
+    /// The first measurement is that of the last checkpoint, usually of the last stop. There is
+    /// none before genesis, or if that checkpoint has no state of the page allocator.
+    pub fn measure_usage(&mut self) -> UsageMeter {
+        let view = self.applier.views().get();
+        self.usage.enable(view.as_deref(), self.wal.file_bytes());
+        self.usage.meter()
     }
 
     /// Commits a group of consecutive blocks atomically.

@@ -4,8 +4,10 @@
 //! before the mempool receives the transaction.
 
 use super::{
-    SIGNED_BCS, SubmissionBody, read::with_transaction, signed_example,
-    submit_and_wait::respond_at_commit,
+    SIGNED_BCS, SubmissionBody,
+    read::with_transaction,
+    signed_example,
+    submit_and_wait::{respond_at_commit, respond_pending},
 };
 use crate::{
     context::{
@@ -13,10 +15,7 @@ use crate::{
         extract::{JsonOrBcs, WaitTimeout},
     },
     error::{ApiError, ErrorCode, ErrorKind, Switch},
-    model::{
-        format::Format,
-        json::{PendingJson, SubmitRequest, submission_from_json},
-    },
+    model::json::{PendingJson, SubmitRequest, submission_from_json},
     openapi::{
         StatusCode,
         errors::{self, DeclaredError, documented_only, error},
@@ -24,11 +23,10 @@ use crate::{
         schemas::schema,
     },
 };
-use actix_web::{http, rt};
-use bytes::Bytes;
+use actix_web::rt;
 use ledger_actors::{Accepted, SubmitError};
 use ledger_types::{
-    CheckedTransaction, EntryFunction, LedgerInfo, SignedTransaction, decode_signed_transaction,
+    CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
 };
 use ledger_vm::Chain;
 use std::{
@@ -174,27 +172,6 @@ async fn accepted(
         .await
         .map_err(|problem| problem.at(cx.newest()))?;
     Ok((cx, accepted))
-}
-
-/// Responds with 202 and an accepted transaction.
-///
-/// # Errors
-///
-/// Returns [`ErrorKind::Internal`] if the transaction has no JSON form.
-pub(super) fn respond_pending(
-    cx: &RequestContext,
-    ledger_info: LedgerInfo,
-    transaction: &CheckedTransaction,
-) -> Result<LedgerResponse, ApiError> {
-    let response = match cx.format() {
-        Format::Json => {
-            let pending = PendingJson::new(cx.chain(), transaction);
-            LedgerResponse::json(ledger_info, &pending)?
-        }
-        // The body is empty, as on the reference node, because the client can hash its own bytes.
-        Format::Bcs => LedgerResponse::bytes(ledger_info, Format::Bcs, Bytes::new()),
-    };
-    Ok(response.with_status(http::StatusCode::ACCEPTED))
 }
 
 /// Runs work to completion, even if the client disconnects.

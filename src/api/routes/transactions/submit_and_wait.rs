@@ -1,11 +1,16 @@
-//! The wait of a submission for its commit (docs/interface.md#rule-31).
+//! The responses to an accepted submission, with and without a wait for its commit
+//! (docs/interface.md#rule-31).
 
-use super::{read::render_status, submit::respond_pending};
+use super::read::render_status;
 use crate::{
     context::{LedgerResponse, RequestContext},
     error::ApiError,
+    model::{format::Format, json::PendingJson},
 };
+use actix_web::http;
+use bytes::Bytes;
 use ledger_actors::{Accepted, TransactionStatus};
+use ledger_types::{CheckedTransaction, LedgerInfo};
 use tokio::time::Instant;
 
 /// Waits for the commit of an accepted submission, and responds.
@@ -51,4 +56,25 @@ pub(super) async fn respond_at_commit(
     // submission cannot be rejected any more.
     let _ = cx.body_lease.try_grow(transaction.size_bytes());
     respond_pending(cx, ledger_info, &transaction)
+}
+
+/// Responds with 202 and an accepted transaction.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::Internal`](crate::error::ErrorKind::Internal) if the transaction has no JSON form.
+pub(super) fn respond_pending(
+    cx: &RequestContext,
+    ledger_info: LedgerInfo,
+    transaction: &CheckedTransaction,
+) -> Result<LedgerResponse, ApiError> {
+    let response = match cx.format() {
+        Format::Json => {
+            let pending = PendingJson::new(cx.chain(), transaction);
+            LedgerResponse::json(ledger_info, &pending)?
+        }
+        // The body is empty, as on the reference node, because the client can hash its own bytes.
+        Format::Bcs => LedgerResponse::bytes(ledger_info, Format::Bcs, Bytes::new()),
+    };
+    Ok(response.with_status(http::StatusCode::ACCEPTED))
 }
