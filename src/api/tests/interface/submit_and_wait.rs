@@ -100,6 +100,17 @@ async fn responds_with_the_committed_transaction() {
 }
 
 #[actix_web::test]
+async fn responds_to_repeated_bytes_with_their_commit() {
+    let api = TestApi::start(with_long_waits()).await;
+    let signed = Transfer::new(0, 0).sign(&api.chain);
+    let first = submit(&api, LONG, &signed, "application/json").await;
+    let repeated = submit(&api, LONG, &signed, "application/json").await;
+    row(ROUTE, 200, "-").assert_matches(&repeated, "repeated");
+    assert_eq!(repeated.body, first.body);
+    api.stop().await;
+}
+
+#[actix_web::test]
 async fn responds_with_a_failed_execution_as_with_a_success() {
     let api = TestApi::start(with_long_waits()).await;
     let more_than_it_has = Transfer {
