@@ -59,7 +59,7 @@ const EXPECTED_EVENTS: &str = "
     sequence: new
     sequence: replaces
     sequence: resubmitted
-    sequence: transaction sequence number is current sequence number is
+    sequence: transaction sequence number is current sequence number is used by transaction
 ";
 
 /// Number of histories that is enough to produce every kind of event.

@@ -197,13 +197,16 @@ const NO_LIMITS: BatchLimits = BatchLimits {
 #[test]
 fn rejects_a_replacement_of_a_taken_transaction() {
     let mut pool = pool(|_| ());
-    submit(&mut pool, draft(1, 0)).unwrap();
+    let taken = submit(&mut pool, draft(1, 0)).unwrap().hash();
     submit(&mut pool, draft(1, 1)).unwrap();
     take(&mut pool, 2);
     let error = submit(&mut pool, draft(1, 0).price(900)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "transaction sequence number is 0, current sequence number is 2"
+        format!(
+            "transaction sequence number is 0, current sequence number is 2; used by transaction \
+             {taken}"
+        )
     );
 }
 

@@ -54,9 +54,10 @@ fn replaces_orderless_transactions_by_the_same_rules() {
     submit(&mut pool, draft(1, 7)).expect("a nonce is no sequence number");
     submit(&mut pool, orderless(2, 7)).expect("accounts have separate nonces");
     pool.take_batch(NO_LIMITS);
+    let used = Discard::from(ValidationStatus::NonceAlreadyUsed).used_by(second.hash());
     assert_eq!(
         error_text(submit(&mut pool, orderless(1, 7).price(900))),
-        Discard::from(ValidationStatus::NonceAlreadyUsed).to_string()
+        used.to_string()
     );
     assert!(
         submit(&mut pool, orderless(1, 7).price(201)).is_ok(),

@@ -281,7 +281,7 @@ async fn assert_rejected_for(
         let message = body["message"].as_str().unwrap();
         match user {
             Some(user) => {
-                let words = format!("; used by transaction {user})");
+                let words = format!("used by transaction {user})");
                 assert!(message.ends_with(&words), "{form:?}: {message}");
             }
             None => assert!(!message.contains("used by"), "{form:?}: {message}"),
