@@ -16,8 +16,7 @@ impl ActorMessage for PruneDone {
     const LABEL: &'static str = "prune_done";
 }
 
-/// Request of a timer to compare the directory with its limit.
-#[derive(Debug)]
+/// Request of the pruner's timer to compare the directory with its limit.
 pub(crate) struct CheckDirectory(pub(crate) TimerTurn);
 
 impl ActorMessage for CheckDirectory {
