@@ -258,7 +258,11 @@ fn errors_name_key_origin_and_allowed_values() {
     );
     all(
         message("[wait]\ncapicity = 7\n"),
-        &["unknown key wait.capicity", &name, "timeout_ms, capacity"],
+        &[
+            "unknown key wait.capicity",
+            &name,
+            "timeout_ms, timeout_max_ms, capacity",
+        ],
     );
     all(
         message("[weight]\nx = 7\n"),
