@@ -310,7 +310,9 @@ async fn park_until_rejected(node: &TestNode, accounts: &[TestAccount]) -> Vec<H
             match response.status {
                 202 => accepted.push(transaction.hash(chain.vendor())),
                 _ => {
-                    check_rejected(&response, "blocks of the pending transactions");
+                    // Between two measurements of the node, a fast machine submits so much that
+                    // the space is too small for any block. So the purpose of the space varies.
+                    check_rejected(&response, "and the saved mempool");
                     return accepted;
                 }
             }
