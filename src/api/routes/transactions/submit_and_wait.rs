@@ -62,7 +62,8 @@ pub(super) async fn respond_at_commit(
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::Internal`](crate::error::ErrorKind::Internal) if the transaction has no JSON form.
+/// Returns [`ErrorKind::Internal`](crate::error::ErrorKind::Internal) if the transaction has no JSON
+/// form.
 pub(super) fn respond_pending(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
