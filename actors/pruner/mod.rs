@@ -210,7 +210,7 @@ impl Handler<PruneDone> for Pruner {
 impl Handler<CheckDirectory> for Pruner {
     /// Requests a checkpoint while the directory exceeds its limit, no step is due, and pruning can
     /// change that.
-    fn handle(&mut self, _: CheckDirectory) {
+    fn handle(&mut self, CheckDirectory(turn): CheckDirectory) {
         self.work();
         let is_above = self.limit.as_ref().is_some_and(DirectoryLimit::is_above);
         if is_above
@@ -220,6 +220,7 @@ impl Handler<CheckDirectory> for Pruner {
         {
             self.send_step(bound, true);
         }
+        drop(turn);
     }
 }
 
