@@ -204,13 +204,14 @@ fn directory_of(package: &str) -> PathBuf {
         .unwrap()
 }
 
+/// The commands of `ledger-node`.
+const COMMANDS: [&str; 5] = ["run", "compact", "config", "account", "bench"];
+
 /// Checks the subcommand, the options and the settings of a `ledger-node` command.
 fn check_node(words: &[&str]) -> Result<(), String> {
     let help = text("tests/golden/surface/help.txt");
     let defaults: Table = text("config/node.toml").parse().unwrap();
-    if !words[0].starts_with('-')
-        && !["run", "config", "account", "bench", "compact"].contains(&words[0])
-    {
+    if !words[0].starts_with('-') && !COMMANDS.contains(&words[0]) {
         return Err(format!("no command {}", words[0]));
     }
     for (index, word) in words.iter().enumerate() {

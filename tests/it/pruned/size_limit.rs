@@ -240,7 +240,7 @@ fn limit_that_cannot_be_kept_from_the_start_is_a_configuration_error() {
     let cases: [(&[&str], &[&str]); 3] = [
         (
             &["pruner.window_bytes=1"],
-            &["pruner.window_bytes", "67108864"],
+            &["pruner.window_bytes = \"1\"", "67108864"],
         ),
         (&["pruner.window_bytes=67108863"], &["67108864"]),
         (
