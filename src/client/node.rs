@@ -203,7 +203,7 @@ impl NodeClient {
     /// Submits a transaction of a chain with the word `vendor`, and waits for its commit.
     ///
     /// A repetition with the same transaction is safe: it returns the outcome of the only commit.
-    /// If no response arrives, this sends the same bytes again, up to [`SUBMISSIONS_MAX`] times.
+    /// If no response arrives, this sends the same bytes again, in all up to four times.
     ///
     /// # Errors
     ///
