@@ -35,7 +35,9 @@ KNOWN_PROBABILITY = 0.6
 PRUNED_TIMEOUT_SECS = 60
 # A small window, and small steps, so that the first pruning ends soon.
 PRUNED = ("pruner.window_versions=20", "pruner.batch_versions=10")
-CHAINS = {"history": (), "pruned": PRUNED}
+# Generated requests ask for waits of any length.
+SHORT_WAITS = ("wait.timeout_ms=100", "wait.timeout_max_ms=100")
+CHAINS = {"history": SHORT_WAITS, "pruned": SHORT_WAITS + PRUNED}
 
 # Operations that are not tested, with the reason of each.
 NOT_TESTED = {"get_spec_json": "schemathesis reads the document first and does not test its route"}
