@@ -41,9 +41,17 @@ enum ProtectorUse {
 }
 
 impl NodeHandle {
+    /// Returns whether the transaction may be committed, as far as the account cache at the Head
+    /// knows.
+    pub fn may_be_committed(&self, transaction: &SignedTransaction) -> bool {
+        self.protector_use(transaction).1 != ProtectorUse::Unused
+    }
+
     /// Returns the acceptance of a submission that needs no check of its signatures: its
     /// transaction is committed inside the window. Returns `None` if the signatures must be
     /// checked.
+    ///
+    /// `hash` is that of the transaction, or `None` if [`Self::may_be_committed`] excluded a commit.
     ///
     /// # Errors
     ///
@@ -51,9 +59,12 @@ impl NodeHandle {
     pub async fn accept_unchecked(
         &self,
         transaction: &SignedTransaction,
+        hash: Option<HashValue>,
         client: ClientKey,
     ) -> Result<Option<Accepted>, SubmitError> {
-        if let Some(accepted) = self.find_committed(transaction, client).await? {
+        if let Some(hash) = hash
+            && let Some(accepted) = self.find_committed(transaction, hash, client).await?
+        {
             return Ok(Some(accepted));
         }
         match self.check_capacity(transaction).await {
@@ -61,14 +72,14 @@ impl NodeHandle {
             Err(error @ SubmitError::Node(_)) => Err(error),
             // A pending transaction has capacity. It may have been committed since the look-up.
             Err(full) => {
-                let committed = self.committed_at(transaction, None, true, client).await?;
+                let committed = self.committed_at(transaction, hash, true, client).await?;
                 let accepted = committed.map(|info| self.accepted_again(info, transaction));
                 accepted.map(Some).ok_or(full)
             }
         }
     }
 
-    /// Returns the acceptance of a transaction that is committed inside the window.
+    /// Returns the acceptance of the transaction with this hash if it is committed inside the window.
     ///
     /// Does not wait for the disk if the account cache does not know whether the sequence number or
     /// nonce is used: it then returns `None` if inline reads are paused, or if more blocks than the
@@ -81,9 +92,11 @@ impl NodeHandle {
     pub async fn find_committed(
         &self,
         transaction: &SignedTransaction,
+        hash: HashValue,
         client: ClientKey,
     ) -> Result<Option<Accepted>, NodeError> {
-        let committed = self.committed_at(transaction, None, false, client).await?;
+        let hash = Some(hash);
+        let committed = self.committed_at(transaction, hash, false, client).await?;
         Ok(committed.map(|info| self.accepted_again(info, transaction)))
     }
 

@@ -189,7 +189,10 @@ impl Clients {
         self.start(scheduler, description, None, async move {
             let start = oracle.begin_submission(draft, &transaction);
             let signed = transaction.transaction();
-            let response = match handle.accept_unchecked(signed, ClientKey::NODE).await {
+            let may_be_committed = handle.may_be_committed(signed);
+            let hash = may_be_committed.then(|| transaction.hash());
+            let accepted = handle.accept_unchecked(signed, hash, ClientKey::NODE);
+            let response = match accepted.await {
                 Ok(Some(committed)) => {
                     oracle.count("accepted without signature verification");
                     Ok(committed)

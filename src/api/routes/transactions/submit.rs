@@ -25,6 +25,8 @@ use crate::{
 };
 use actix_web::rt;
 use ledger_actors::{Accepted, SubmitError};
+use ledger_crypto::HashValue;
+use ledger_limits::{Demand, WorkKind};
 use ledger_types::{
     CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
 };
@@ -127,8 +129,8 @@ pub(crate) fn describe_submit() -> Operation {
          the message contains the hash that used it if the node finds it. The hash covers the \
          signature: a pending transaction with another signature is rejected with 400 \
          `invalid_transaction_update`. The message contains the pending hash, for which the client \
-         can wait. With `timeout_ms` the node responds when the transaction is committed, also if \
-         its execution failed: `success` tells.",
+         can wait. With `timeout_ms` the node responds when the transaction is committed; \
+         `success` is false if its execution failed.",
     )
     .wait_parameter(WaitTimeout::describe(
         "Maximum time to wait for the commit, in milliseconds from the start of the request. With \
@@ -289,19 +291,51 @@ pub(crate) async fn check(
     signed: SignedTransaction,
 ) -> Result<Checked, ErrorKind> {
     check_call_size(&signed)?;
+    let (signed, hash) = with_hash_if_committed(cx, signed).await?;
     let (node, client) = (cx.node(), cx.client());
     if let Err(filtered) = node.check_filter(&signed) {
         // The filter may have changed since the transaction was accepted.
-        let committed = node.find_committed(&signed, client).await?;
+        let committed = match hash {
+            Some(hash) => node.find_committed(&signed, hash, client).await?,
+            None => None,
+        };
         return committed.map(Checked::Committed).ok_or(filtered.into());
     }
-    match node.accept_unchecked(&signed, client).await {
+    match node.accept_unchecked(&signed, hash, client).await {
         Ok(Some(accepted)) => return Ok(Checked::Committed(accepted)),
         Ok(None) => {}
         Err(error) => return Ok(Checked::Rejected(error)),
     }
     let checked = node.check_signatures(signed, cx.lane(), client).await;
     Ok(checked.map_or_else(Checked::Rejected, Checked::Signatures))
+}
+
+/// Number of bytes that are serialized and hashed in the time in which one byte of JSON is parsed.
+const HASH_SPEED: usize = 3;
+
+/// Returns a transaction, with its hash if it may be committed.
+///
+/// The hash of a large transaction takes longer than an HTTP worker may work at once (160 us for
+/// 64 KB), so a renderer computes it.
+///
+/// # Errors
+///
+/// Returns the errors of [`RequestContext::run`].
+async fn with_hash_if_committed(
+    cx: &RequestContext,
+    signed: SignedTransaction,
+) -> Result<(SignedTransaction, Option<HashValue>), ErrorKind> {
+    if !cx.node().may_be_committed(&signed) {
+        return Ok((signed, None));
+    }
+    let size_bytes = bcs::serialized_size(&signed).expect("a decoded transaction has a BCS form");
+    let demand = Demand::bytes(size_bytes / HASH_SPEED);
+    let chain = cx.chain().clone();
+    let hash = move || {
+        let hash = signed.hash(chain.vendor());
+        (signed, Some(hash))
+    };
+    cx.run(WorkKind::Parse, demand, hash).await
 }
 
 /// Submits a checked transaction, and records the outcome for its connection.
