@@ -175,7 +175,8 @@ impl Node {
         let scrubbing = scrubber::spawn(
             store_scrubber,
             config.storage.scrub_interval(),
-            (health.clone(), must_free_pages),
+            health.clone(),
+            must_free_pages,
             Arc::clone(&mailboxes.meters.scrub),
             &builder.reporter,
         )

@@ -77,8 +77,8 @@ pub(crate) struct ScrubGuard {
 
 /// Starts the thread, unless `interval` is zero. The first pass begins immediately.
 ///
-/// Damage is found within `interval` if a pass takes at most half of it. While the flag beside
-/// `health` is set, the directory exceeds its limit, and no pass runs.
+/// Damage is found within `interval` if a pass takes at most half of it. No pass runs while
+/// `must_free_pages` is set, because the directory exceeds its limit.
 ///
 /// # Errors
 ///
@@ -86,7 +86,8 @@ pub(crate) struct ScrubGuard {
 pub(crate) fn spawn(
     store: StoreScrubber,
     interval: Duration,
-    (health, must_free_pages): (HealthReporter, Arc<AtomicBool>),
+    health: HealthReporter,
+    must_free_pages: Arc<AtomicBool>,
     meter: Arc<ScrubMeter>,
     reporter: &FatalErrorReporter,
 ) -> io::Result<Option<(ScrubGuard, JoinHandle<()>)>> {
@@ -99,7 +100,7 @@ pub(crate) fn spawn(
         period: interval / PASSES_PER_INTERVAL,
         health: health.clone(),
         meter: Arc::clone(&meter),
-        control: Arc::new(Pace::new(meter, (health, must_free_pages), stop.clone())),
+        control: Arc::new(Pace::new(meter, health, must_free_pages, stop.clone())),
         stop,
     };
     let thread = reporter.spawn(THREAD, move || {
@@ -209,7 +210,8 @@ struct Pace {
 impl Pace {
     fn new(
         meter: Arc<ScrubMeter>,
-        (health, must_free_pages): (HealthReporter, Arc<AtomicBool>),
+        health: HealthReporter,
+        must_free_pages: Arc<AtomicBool>,
         stop: Receiver<Infallible>,
     ) -> Self {
         Self {
@@ -330,7 +332,8 @@ mod tests {
         let started = spawn(
             scrubber,
             SHORT,
-            (health.clone(), Arc::default()),
+            health.clone(),
+            Arc::default(),
             Arc::clone(&meter),
             &reporter,
         );
@@ -357,7 +360,8 @@ mod tests {
             let started = spawn(
                 store.scrubber(),
                 interval,
-                (health.clone(), Arc::default()),
+                health.clone(),
+                Arc::default(),
                 Arc::clone(&meter),
                 &reporter,
             );
@@ -369,44 +373,37 @@ mod tests {
         assert_eq!(health.health().fault(), None);
     }
 
-    #[test]
-    fn interrupts_passes_while_disk_space_is_low() {
+    /// Asserts that each pass ends early, and none completes.
+    fn assert_passes_are_interrupted(health: HealthReporter, must_free_pages: bool) {
         let directory = tempfile::tempdir().unwrap();
         let (_chain, store) = development(directory.path());
-        let (health, meter, reporter) = (health(), Arc::default(), FatalErrorReporter::new());
-        health.report_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
+        let (meter, reporter) = (Arc::default(), FatalErrorReporter::new());
         let started = spawn(
             store.scrubber(),
             SHORT,
-            (health, Arc::default()),
+            health,
+            Arc::new(AtomicBool::new(must_free_pages)),
             Arc::clone(&meter),
             &reporter,
         );
         let (guard, thread) = started.unwrap().unwrap();
-        wait_until(|| meter.snapshot().interrupted > 0);
+        // A pass that is not interrupted completes, so this ends without the interruption too.
+        wait_until(|| meter.snapshot().interrupted + meter.snapshot().passes > 0);
         drop(guard);
         thread.join().unwrap();
         assert_eq!(meter.snapshot().passes, 0);
     }
 
     #[test]
+    fn interrupts_passes_while_disk_space_is_low() {
+        let health = health();
+        health.report_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
+        assert_passes_are_interrupted(health, false);
+    }
+
+    #[test]
     fn interrupts_passes_while_the_directory_exceeds_its_limit() {
-        let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = development(directory.path());
-        let (meter, reporter) = (Arc::default(), FatalErrorReporter::new());
-        let must_free_pages = Arc::new(AtomicBool::new(true));
-        let started = spawn(
-            store.scrubber(),
-            SHORT,
-            (health(), must_free_pages),
-            Arc::clone(&meter),
-            &reporter,
-        );
-        let (guard, thread) = started.unwrap().unwrap();
-        wait_until(|| meter.snapshot().interrupted > 0);
-        drop(guard);
-        thread.join().unwrap();
-        assert_eq!(meter.snapshot().passes, 0);
+        assert_passes_are_interrupted(health(), true);
     }
 
     #[test]
@@ -417,7 +414,8 @@ mod tests {
         let started = spawn(
             store.scrubber(),
             Duration::ZERO,
-            (health(), Arc::default()),
+            health(),
+            Arc::default(),
             Arc::default(),
             &reporter,
         );

@@ -114,7 +114,8 @@ impl Listeners {
         let admin = parts.admin(
             node,
             state.clone(),
-            (resources.admin_token, resources.forecast),
+            resources.admin_token,
+            resources.forecast,
             resources.certificate,
         )?;
         // Last, so that no transaction is accepted before the other listeners have their threads.
@@ -219,7 +220,8 @@ impl Parts<'_> {
         &self,
         node: &NodeHandle,
         state: ApiState,
-        (token, forecast): (RequiredToken, StorageForecast),
+        token: RequiredToken,
+        forecast: StorageForecast,
         certificate: ApiCertificate,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
