@@ -6,6 +6,7 @@
 //! | `transaction` | [`TransactionBuilder`], calls of functions |
 //! | `chain` | development chains; [`MemoryChain`], a chain with its state in memory |
 //! | `image`, `disk` | [`Disk`]: a disk in memory that fails like a real one |
+//! | `hooked_disk` | [`HookedDisk`]: a disk in memory that calls a function before each read |
 //! | `http` | HTTP clients (feature `http`) |
 //!
 //! `docs/testing.md` lists the kinds of tests.
@@ -17,6 +18,7 @@
 mod account;
 mod chain;
 mod disk;
+mod hooked_disk;
 #[cfg(feature = "http")]
 pub mod http;
 mod image;
@@ -29,6 +31,7 @@ pub use chain::{
     test_genesis,
 };
 pub use disk::{Disk, Fault, LogFile, Traffic};
+pub use hooked_disk::HookedDisk;
 pub use image::Image;
 pub use signer::{TestKey, TestSigner};
 pub use transaction::{

@@ -8,10 +8,10 @@ use crate::{
 use bytes::Bytes;
 use ledger_limits::WorkKind;
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::HookedDisk;
 use ledger_types::{AccountAddress, StateKey, StructTag};
 use serde_json::{Value, json};
 use std::{
-    io,
     sync::{
         Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -189,50 +189,17 @@ impl Reads {
     }
 }
 
-/// A disk in memory that can hold the reads of the reader threads.
-#[derive(Debug)]
-struct HoldingDisk {
-    memory: redb::backends::InMemoryBackend,
-    reads: Arc<Reads>,
-}
-
-impl redb::StorageBackend for HoldingDisk {
-    fn len(&self) -> io::Result<u64> {
-        self.memory.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        if thread::current().name() == Some("store-reader") {
-            self.reads.pass();
-        }
-        self.memory.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.memory.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.memory.sync_data()
-    }
-
-    /// Grows the disk on demand, as a file.
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let end = offset + data.len() as u64;
-        if self.memory.len()? < end {
-            self.memory.set_len(end)?;
-        }
-        self.memory.write(offset, data)
-    }
-}
-
 /// Returns an empty store in memory whose reads all reach the disk, and the reads of its database.
 fn holding_store() -> (Store, Arc<Reads>) {
-    let [database, log] = [(), ()].map(|()| HoldingDisk {
-        memory: redb::backends::InMemoryBackend::new(),
-        reads: Arc::default(),
+    let reads = Arc::<Reads>::default();
+    let passed = Arc::clone(&reads);
+    let database = HookedDisk::new(move || {
+        if thread::current().name() == Some("store-reader") {
+            passed.pass();
+        }
+        Ok(())
     });
-    let reads = Arc::clone(&database.reads);
+    let log = HookedDisk::new(|| Ok(()));
     let options = StoreOptions { cache_bytes: 0 };
     (Store::open_backend(database, log, &options).unwrap(), reads)
 }

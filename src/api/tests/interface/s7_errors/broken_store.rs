@@ -8,6 +8,7 @@ use crate::{
     rows::{Row, row},
 };
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::HookedDisk;
 use ledger_vm::Chain;
 use serde_json::{Value, json};
 use std::{
@@ -20,43 +21,6 @@ use std::{
 
 /// Message of the failed read, which no response may contain.
 const CAUSE: &str = "the disk is gone";
-
-/// A disk in memory. Its reads fail once `is_broken` is set.
-#[derive(Debug)]
-struct Breakable {
-    memory: redb::backends::InMemoryBackend,
-    is_broken: Arc<AtomicBool>,
-}
-
-impl redb::StorageBackend for Breakable {
-    fn len(&self) -> io::Result<u64> {
-        self.memory.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        if self.is_broken.load(SeqCst) {
-            return Err(io::Error::other(CAUSE));
-        }
-        self.memory.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.memory.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.memory.sync_data()
-    }
-
-    /// Grows the disk on demand, as a file.
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let end = offset + data.len() as u64;
-        if self.memory.len()? < end {
-            self.memory.set_len(end)?;
-        }
-        self.memory.write(offset, data)
-    }
-}
 
 /// The reads that a broken disk does not fail, each with the reason.
 pub const NEEDS_NO_DISK: [(&str, &str); 9] = [
@@ -94,10 +58,13 @@ pub const NEEDS_NO_DISK: [(&str, &str); 9] = [
 /// Before the disk breaks, commits enough that the memory of the node has nothing of the history.
 async fn broken() -> (History, String) {
     let is_broken = Arc::new(AtomicBool::new(false));
-    let [backend, log] = [Arc::clone(&is_broken), Arc::default()].map(|is_broken| Breakable {
-        memory: redb::backends::InMemoryBackend::new(),
-        is_broken,
-    });
+    let disk = |is_broken: Arc<AtomicBool>| {
+        HookedDisk::new(move || match is_broken.load(SeqCst) {
+            true => Err(io::Error::other(CAUSE)),
+            false => Ok(()),
+        })
+    };
+    let (backend, log) = (disk(Arc::clone(&is_broken)), disk(Arc::default()));
     // The page cache has no capacity, so that every read reaches the disk.
     let store = Store::open_backend(backend, log, &StoreOptions { cache_bytes: 0 }).unwrap();
     let mut settings = Settings {
