@@ -102,7 +102,7 @@ fn post(path: &str, media_type: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the number of jobs of this kind that have run.
-fn jobs(api: &TestApi, kind: WorkKind) -> u64 {
+pub fn jobs(api: &TestApi, kind: WorkKind) -> u64 {
     let costs = api.handle().meters().costs;
     costs
         .iter()

@@ -1,10 +1,15 @@
 //! Submissions of bytes that are committed already (docs/interface.md#rule-15).
 
-use crate::kit::{HoldingClock, RawResponse, Settings, TestApi, Transfer, assert_error, ok_json};
+use crate::{
+    calls::jobs,
+    kit::{HoldingClock, RawResponse, Settings, TestApi, Transfer, assert_error, ok_json},
+};
 use fastrand::Rng;
 use futures::future::join_all;
 use ledger_actors::{Clock, ClockReading, FilterRules, MempoolConfig, NodeConfig};
-use ledger_types::SignedTransaction;
+use ledger_limits::WorkKind;
+use ledger_test_support::{function_call, orderless_payload};
+use ledger_types::{SignedTransaction, transaction::TransactionPayload};
 use serde_json::{Value, json};
 use std::{
     env,
@@ -202,6 +207,28 @@ async fn accepts_committed_bytes_again_after_their_expiration() {
         for signed in [&numbered, &orderless] {
             assert_accepted_unchecked(&api, signed, &format!("after {passed_secs} s")).await;
         }
+    }
+    api.stop().await;
+}
+
+/// Its hash takes longer than an HTTP worker may work at once.
+#[actix_web::test]
+async fn a_renderer_hashes_a_large_transaction_that_may_be_committed() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::orderless(0);
+    let sign = |argument_bytes: usize, nonce| {
+        let call = function_call("0x1::coin::transfer", &[], vec![vec![0; argument_bytes]]);
+        transfer.sign_payload(
+            &api.chain,
+            orderless_payload(TransactionPayload::EntryFunction(call), nonce),
+        )
+    };
+    for (argument_bytes, is_rendered) in [(1_000, false), (60_000, true)] {
+        let signed = sign(argument_bytes, argument_bytes as u64);
+        let before = jobs(&api, WorkKind::Parse);
+        assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+        let jobs = jobs(&api, WorkKind::Parse) - before;
+        assert_eq!(jobs > 0, is_rendered, "{argument_bytes} bytes");
     }
     api.stop().await;
 }
