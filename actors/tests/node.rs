@@ -8,8 +8,7 @@ use ledger_actors::{
     Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
     TuneError,
 };
-use ledger_limits::{ClientKey, Demand, Work, WorkKind};
-use ledger_store::{Snapshot, StoreError};
+use ledger_limits::ClientKey;
 use ledger_test_support::TransactionBuilder;
 use ledger_types::{
     CheckedTransaction, ValidationStatus,
@@ -27,9 +26,6 @@ use wallet::{Wallet, development, funded};
 
 /// The client of all requests.
 const CLIENT: ClientKey = ClientKey::NODE;
-
-/// Work of the test, whose cost does not matter.
-const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));
 
 async fn start(directory: &Path, config: NodeConfig) -> Node {
     let (chain, store) = development(directory);
@@ -460,44 +456,5 @@ async fn reports_mailboxes_and_changes_their_capacity() {
         handle.set_mailbox_capacity("nobody", 1),
         Err(TuneError::UnknownActor { .. })
     ));
-    node.stop().await.unwrap();
-}
-
-#[actix::test]
-async fn prunes_versions_below_the_window() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut config = long_wait_config();
-    config.pruner.window_versions = 20;
-    config.pruner.batch_versions = 5;
-    let node = start(directory.path(), config).await;
-    let handle = node.handle();
-    let mut wallets = funded();
-    let to = wallets[1].address;
-    let first = wallets[0].transfer(handle.chain(), to, 1);
-    commit(&handle, first.clone()).await;
-    for _ in 0..40 {
-        commit(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
-    }
-    let newest = handle.head().ledger_info().version;
-    let oldest = async || {
-        let ledger_info = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
-        let (_, info) = handle.read(WORK, ledger_info).await.unwrap();
-        info.oldest_version
-    };
-    while oldest().await + 20 + 5 + 3 <= newest {
-        tokio::task::yield_now().await;
-    }
-    assert!(
-        oldest().await + 20 <= newest + 1,
-        "the versions in the window remain"
-    );
-    let (_, lookup) = handle
-        .transaction_by_hash(first.hash(), CLIENT)
-        .await
-        .unwrap();
-    assert!(
-        matches!(lookup, TransactionStatus::Pruned { version: 2 }),
-        "{lookup:?}"
-    );
     node.stop().await.unwrap();
 }

@@ -1,5 +1,5 @@
-//! Tests of the window of a whole node: in time, with a clock that the test advances, and within a
-//! limit on the size of the data directory.
+//! Tests of the window of a whole node: in versions, in time, with a clock that the test advances,
+//! and within a limit on the size of the data directory.
 
 #[path = "../testing/hand_clock.rs"]
 #[allow(dead_code)] // Other tests use more of it.
@@ -147,6 +147,41 @@ async fn wait_until(what: &str, is_reached: impl Fn() -> bool) {
     };
     let waited = tokio::time::timeout(WAIT_MAX, poll).await;
     waited.unwrap_or_else(|_| panic!("{what}"));
+}
+
+#[actix::test]
+async fn prunes_versions_below_the_window() {
+    let mut fixture = Fixture::new(|config| {
+        config.pruner.window_versions = 20;
+        config.pruner.batch_versions = 5;
+    });
+    let node = fixture.start().await;
+    let handle = node.handle();
+    let to = fixture.wallets[0].address;
+    let until = fixture.clock.secs() + 600;
+    let first = fixture.wallets[0].transfer_until(handle.chain(), to, 1, until);
+    handle.submit(first.clone(), ClientKey::NODE).await.unwrap();
+    let mut newest = 0;
+    for _ in 0..10 {
+        newest = fixture.commit(&handle, 1).await;
+    }
+    // A step prunes whole blocks, of a transfer of each wallet and two transactions of the node.
+    let block_versions_max = fixture.wallets.len() as u64 + 2;
+    wait_until("the versions below the window are pruned", || {
+        oldest_version(&handle) + 20 + 5 + block_versions_max > newest
+    })
+    .await;
+    assert!(
+        oldest_version(&handle) + 20 <= newest + 1,
+        "the versions in the window remain"
+    );
+    let status = handle.transaction_by_hash(first.hash(), ClientKey::NODE);
+    let (_, status) = status.await.unwrap();
+    assert!(
+        matches!(status, TransactionStatus::Pruned { version: 2 }),
+        "{status:?}"
+    );
+    node.stop().await.unwrap();
 }
 
 #[actix::test]
