@@ -71,11 +71,15 @@ class PaymentLoopTest(unittest.IsolatedAsyncioTestCase):
         temporary = tempfile.TemporaryDirectory(prefix="ledger-node-payments-")
         self.addCleanup(temporary.cleanup)
         self.directory = Path(temporary.name)
-        self.node = NodeProcess("sdk", data=self.directory / "data")
+        self.node = await self.started_node()
         self.addCleanup(lambda: self.node.kill())
         self.proxy = CuttingProxy(self.node.api)
         await self.proxy.start()
         self.addCleanup(self.proxy.close)
+
+    async def started_node(self) -> NodeProcess:
+        """Starts a node with the ledger of the one before."""
+        return await asyncio.to_thread(NodeProcess, "sdk", data=self.directory / "data")
 
     async def start_client(self, payer: Account, payments: Payments) -> Client:
         """Starts the example with this list."""
@@ -94,8 +98,7 @@ class PaymentLoopTest(unittest.IsolatedAsyncioTestCase):
             await client.kill()
         if "node" in victims:
             self.node.kill()
-            restarted = asyncio.to_thread(NodeProcess, "sdk", data=self.directory / "data")
-            self.node = await restarted
+            self.node = await self.started_node()
             self.proxy.redirect(self.node.api)
         if "client" in victims:
             await client.start()

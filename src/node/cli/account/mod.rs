@@ -2,6 +2,7 @@
 
 mod key;
 mod new;
+mod numbered;
 mod terminal;
 mod transfer;
 

@@ -1,6 +1,6 @@
 //! `account transfer`: signs a transfer, and submits it in a request that waits for its commit.
 
-use super::{CliError, key};
+use super::{CliError, key, numbered::NumberedTransfer};
 use crate::cli::{
     client::{NODE_URL, client_chain},
     output,
@@ -8,7 +8,7 @@ use crate::cli::{
 };
 use ledger_api::submission_json;
 use ledger_client::{
-    NodeClient,
+    CommittedTransaction, NodeClient,
     signer::{self, Signer, Terms},
 };
 use ledger_types::{AccountAddress, ReplayProtector};
@@ -38,6 +38,11 @@ pub struct Arguments {
     /// for others of the account nor delays them; rejected if it was used recently
     #[arg(long)]
     nonce: Option<u64>,
+    /// Sequence number to use instead of the account's next one, so that the command can be
+    /// repeated: if a transfer of the same amount to the same account has used the number, prints
+    /// that one
+    #[arg(long, value_name = "NUMBER", conflicts_with = "nonce")]
+    sequence_number: Option<u64>,
     /// Print the signed transaction as the JSON body of a submission, and do not submit it
     #[arg(long)]
     print: bool,
@@ -49,12 +54,14 @@ pub struct Arguments {
 
 /// Signs and submits the transfer, and waits for its commit. Prints the hash and the outcome.
 ///
-/// The hash is printed first, so that a user who interrupts the command can look it up.
+/// The hash is printed first, so that a user who interrupts the command can look it up. With a
+/// chosen sequence number it is printed after the commit, because an earlier transfer may have used
+/// the number.
 ///
 /// # Errors
 ///
-/// Returns [`CliError::Fatal`] if the node rejects the transfer or does not respond, or if the
-/// transfer fails or expires.
+/// Returns [`CliError::Fatal`] if the node rejects the transfer or does not respond, if the
+/// transfer fails or expires, or if another transaction has used its sequence number.
 pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
     let signer = Signer::new(key::read(&arguments.key)?);
     let node = NodeClient::new(&arguments.url, &arguments.trust.roots()?)?;
@@ -63,9 +70,10 @@ pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
         Some(price) => price,
         None => node.gas_unit_price().await?,
     };
-    let protector = match arguments.nonce {
-        Some(nonce) => ReplayProtector::Nonce(nonce),
-        None => {
+    let protector = match (arguments.nonce, arguments.sequence_number) {
+        (Some(nonce), _) => ReplayProtector::Nonce(nonce),
+        (None, Some(number)) => ReplayProtector::SequenceNumber(number),
+        (None, None) => {
             ReplayProtector::SequenceNumber(node.account(&signer.address()).await?.sequence_number)
         }
     };
@@ -84,8 +92,25 @@ pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
             &signed,
         ))?);
     }
+    if arguments.sequence_number.is_some() {
+        let transfer = NumberedTransfer {
+            vendor: chain.vendor,
+            to: arguments.to,
+            amount: arguments.amount,
+            signed,
+        };
+        return transfer.submit(&node).await;
+    }
     output::line(&format!("transaction {}", signed.hash(&chain.vendor)))?;
-    let committed = node.submit_and_wait(&chain.vendor, &signed).await?;
+    report(&node.submit_and_wait(&chain.vendor, &signed).await?)
+}
+
+/// Prints the outcome of the committed transfer.
+///
+/// # Errors
+///
+/// Returns [`CliError::Fatal`] if the transfer failed.
+pub fn report(committed: &CommittedTransaction) -> Result<(), CliError> {
     output::line(&format!(
         "committed at version {}: {} (gas used {})",
         committed.version, committed.vm_status, committed.gas_used
