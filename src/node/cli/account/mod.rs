@@ -3,6 +3,7 @@
 mod key;
 mod new;
 mod numbered;
+mod outcome;
 mod terminal;
 mod transfer;
 

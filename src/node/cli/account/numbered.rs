@@ -1,7 +1,7 @@
 //! A transfer with the sequence number that the user has chosen. A repetition of its command does
 //! not transfer again, because the ledger commits at most one transaction with a number.
 
-use super::{CliError, transfer};
+use super::{CliError, outcome};
 use crate::cli::output;
 use ledger_client::{ClientError, NodeClient, NumberedTransaction, signer};
 use ledger_types::{AccountAddress, SignedTransaction, Vendor};
@@ -42,7 +42,7 @@ impl NumberedTransfer {
             let error = match node.submit_and_wait(&self.vendor, &self.signed).await {
                 Ok(committed) => {
                     print_hash(&self.signed.hash(&self.vendor).to_string())?;
-                    return transfer::report(&committed);
+                    return outcome::report(&committed);
                 }
                 Err(error) => error,
             };
@@ -84,7 +84,7 @@ impl NumberedTransfer {
             )));
         }
         print_hash(&used_by.hash)?;
-        transfer::report(&used_by.outcome)
+        outcome::report(&used_by.outcome)
     }
 
     /// Returns whether a payload, in the JSON form of the interface, transfers the same amount to

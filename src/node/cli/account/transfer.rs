@@ -1,6 +1,6 @@
 //! `account transfer`: signs a transfer, and submits it in a request that waits for its commit.
 
-use super::{CliError, key, numbered::NumberedTransfer};
+use super::{CliError, key, numbered::NumberedTransfer, outcome};
 use crate::cli::{
     client::{NODE_URL, client_chain},
     output,
@@ -8,7 +8,7 @@ use crate::cli::{
 };
 use ledger_api::submission_json;
 use ledger_client::{
-    CommittedTransaction, NodeClient,
+    NodeClient,
     signer::{self, Signer, Terms},
 };
 use ledger_types::{AccountAddress, ReplayProtector};
@@ -102,24 +102,5 @@ pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
         return transfer.submit(&node).await;
     }
     output::line(&format!("transaction {}", signed.hash(&chain.vendor)))?;
-    report(&node.submit_and_wait(&chain.vendor, &signed).await?)
-}
-
-/// Prints the outcome of the committed transfer.
-///
-/// # Errors
-///
-/// Returns [`CliError::Fatal`] if the transfer failed.
-pub fn report(committed: &CommittedTransaction) -> Result<(), CliError> {
-    output::line(&format!(
-        "committed at version {}: {} (gas used {})",
-        committed.version, committed.vm_status, committed.gas_used
-    ))?;
-    if committed.success {
-        Ok(())
-    } else {
-        Err(CliError::Fatal(
-            "the transfer failed; its fee was charged".to_owned(),
-        ))
-    }
+    outcome::report(&node.submit_and_wait(&chain.vendor, &signed).await?)
 }
