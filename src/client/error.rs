@@ -48,6 +48,8 @@ pub enum ClientError {
         status: u16,
         /// The message of the error body, or the start of a body in another form.
         message: String,
+        /// The code of the error body, or `None` for a body in another form.
+        error_code: Option<String>,
     },
     /// The response is a success, but not in the form of the interface.
     #[error("unexpected response from {url}: {reason}")]

@@ -57,5 +57,6 @@ pub mod signer;
 pub use error::{ClientError, RequestError, TlsError};
 pub use faucet::FaucetClient;
 pub use node::{
-    AccountState, CommittedTransaction, LedgerState, NodeClient, submission_media_type,
+    AccountState, CommittedTransaction, LedgerState, NodeClient, NumberedTransaction,
+    submission_media_type,
 };

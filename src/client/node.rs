@@ -68,6 +68,20 @@ pub struct CommittedTransaction {
     pub gas_used: u64,
 }
 
+/// A committed transaction that has a sequence number.
+#[derive(Debug, Clone, Deserialize)]
+pub struct NumberedTransaction {
+    /// The hash of the transaction, in hex.
+    pub hash: String,
+    #[serde(deserialize_with = "decimal_text")]
+    sequence_number: u64,
+    /// The payload in the JSON form of the interface.
+    pub payload: serde_json::Value,
+    /// The outcome.
+    #[serde(flatten)]
+    pub outcome: CommittedTransaction,
+}
+
 /// The fields of `/v1` that a [`LedgerState`] is made of.
 #[derive(Deserialize)]
 struct LedgerBody {
@@ -170,6 +184,24 @@ impl NodeClient {
         let coin = AccountAddress::NATIVE_ASSET;
         self.get_json(&format!("/accounts/{address}/balance/{coin}"))
             .await
+    }
+
+    /// Returns the committed transaction of an account with this sequence number, or `None` if
+    /// there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ClientError::Rejected`] with status 410 if the transaction is below the window,
+    /// and otherwise the same errors as [`NodeClient::ledger`].
+    pub async fn numbered_transaction(
+        &self,
+        address: &AccountAddress,
+        sequence_number: u64,
+    ) -> Result<Option<NumberedTransaction>, ClientError> {
+        let path = format!("/accounts/{address}/transactions?start={sequence_number}&limit=1");
+        let page: Vec<NumberedTransaction> = self.get_json(&path).await?;
+        let mut page = page.into_iter();
+        Ok(page.find(|transaction| transaction.sequence_number == sequence_number))
     }
 
     /// Submits a transaction of a chain with the word `vendor`, and returns its hash.

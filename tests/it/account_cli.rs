@@ -1,6 +1,6 @@
 //! The `account` commands, as a user runs them.
 
-use crate::kit::{TestAccount, TestNode, binary};
+use crate::kit::{TestAccount, TestNode, binary, until};
 use ledger_client::{NodeClient, http::TrustedRoots, signer::private_key_text};
 use ledger_types::AccountAddress;
 use std::{
@@ -10,7 +10,7 @@ use std::{
     net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt as _,
     path::Path,
-    process::Output,
+    process::{Output, Stdio},
     thread,
 };
 
@@ -204,4 +204,122 @@ async fn submitting_a_committed_transaction_again_returns_its_outcome() {
     let error = client.submit_and_wait(chain.vendor(), &other).await;
     let message = error.unwrap_err().to_string();
     assert!(message.contains("SEQUENCE_NUMBER_TOO_OLD"), "{message}");
+}
+
+/// A funded sender, and the options of its transfers with sequence number 0.
+struct NumberedSender {
+    node: TestNode,
+    sender: TestAccount,
+    options: Vec<String>,
+}
+
+impl NumberedSender {
+    async fn start() -> Self {
+        let node = TestNode::start(&[]);
+        let sender = TestAccount::from_seed(7);
+        node.fund(&sender, 500_000_000).await;
+        let key = private_file(node.directory(), &private_key_text(&sender.key));
+        let options = ["transfer", "--url", &node.api, "--key", &key];
+        let mut options: Vec<_> = options.map(str::to_owned).into();
+        options.extend(["--sequence-number".to_owned(), "0".to_owned()]);
+        Self {
+            node,
+            sender,
+            options,
+        }
+    }
+
+    /// Runs the command that transfers `amount` to `to`.
+    fn transfer(&self, to: &str, amount: &str) -> Output {
+        let options = self.options.iter().map(String::as_str);
+        account(&options.chain([to, amount]).collect::<Vec<_>>())
+    }
+
+    /// Runs the command as if it were some seconds later: the transaction has other bytes.
+    fn transfer_later(&self, to: &str, amount: &str) -> Output {
+        let options = self.options.iter().map(String::as_str);
+        let options = options.chain(["--expires-after", "50", to, amount]);
+        account(&options.collect::<Vec<_>>())
+    }
+
+    async fn balance(&self, address: u64) -> u64 {
+        let address = AccountAddress::from_low_u64(address);
+        self.node.balance(&address).await
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_command_with_a_sequence_number_transfers_once() {
+    let sender = NumberedSender::start().await;
+    let first = printed(&sender.transfer("0x7a", "1000"));
+    assert!(first.contains("Executed successfully"), "{first}");
+    assert_eq!(printed(&sender.transfer_later("0x7a", "1000")), first);
+    assert_eq!(sender.balance(0x7a).await, 1_000, "transferred twice");
+    for (to, amount) in [("0x7b", "1000"), ("0x7a", "1001")] {
+        let other = sender.transfer_later(to, amount);
+        let message = String::from_utf8(other.stderr).unwrap();
+        assert_eq!(other.status.code(), Some(1), "{message}");
+        assert!(message.contains(value(&first, "transaction")), "{message}");
+    }
+    assert_eq!(sender.balance(0x7a).await, 1_000, "transferred again");
+    assert_eq!(sender.balance(0x7b).await, 0);
+}
+
+/// The balance no longer covers the highest fee, so that the node would reject a submission.
+#[tokio::test]
+async fn a_repeated_command_prints_a_transfer_that_took_the_balance() {
+    let sender = NumberedSender::start().await;
+    let first = printed(&sender.transfer("0x7a", "480000000"));
+    let again = sender.transfer_later("0x7a", "480000000");
+    assert_eq!(printed(&again), first);
+}
+
+#[tokio::test]
+async fn a_repeated_command_prints_a_failed_transfer_and_fails() {
+    let sender = NumberedSender::start().await;
+    let first = sender.transfer("0x7a", "500000000");
+    let again = sender.transfer_later("0x7a", "500000000");
+    assert_eq!(first.stdout, again.stdout);
+    for failed in [first, again] {
+        assert_eq!(failed.status.code(), Some(1));
+        let output = String::from_utf8(failed.stdout).unwrap();
+        assert!(output.contains("\ncommitted at version "), "{output}");
+        let message = String::from_utf8(failed.stderr).unwrap();
+        assert!(message.contains("the transfer failed"), "{message}");
+    }
+}
+
+/// The pending transfer waits for an earlier one until the command has been rejected.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waits_for_the_pending_transfer_of_an_interrupted_command() {
+    let NumberedSender {
+        node,
+        sender,
+        mut options,
+    } = NumberedSender::start().await;
+    let chain = node.chain().await;
+    let to = AccountAddress::from_low_u64(0x7a);
+    let interrupted = node.submit(&sender.transfer(&chain, 1, to, 1_000)).await;
+    *options.last_mut().unwrap() = "1".to_owned();
+    let repeated = binary()
+        .arg("account")
+        .args(options)
+        .args(["0x7a", "1000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let url = format!("{}/metrics", node.admin);
+    until("the command to be rejected", || async {
+        let metrics = node.http.get(&url).await.text;
+        let is_rejection = |line: &str| {
+            line.starts_with("ledger_http_requests_total") && line.contains("code=\"400\"")
+        };
+        metrics.lines().any(is_rejection).then_some(())
+    })
+    .await;
+    node.submit(&sender.transfer(&chain, 0, to, 1)).await;
+    let output = printed(&repeated.wait_with_output().unwrap());
+    assert_eq!(value(&output, "transaction"), interrupted.to_string());
+    assert_eq!(node.balance(&to).await, 1_001);
 }

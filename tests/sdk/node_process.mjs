@@ -140,6 +140,13 @@ export class NodeProcess {
     return code;
   }
 
+  /** Kills the node and starts it with its data at other addresses. */
+  async crash() {
+    this.#child.kill("SIGKILL");
+    await this.#exited;
+    await this.#run();
+  }
+
   /** Kills the process and removes its directory. */
   async kill() {
     if (this.#child) {

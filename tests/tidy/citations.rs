@@ -11,8 +11,8 @@ use std::{
 };
 
 /// Extensions of files whose text is searched.
-const CITING: [&str; 10] = [
-    "css", "html", "js", "md", "mjs", "py", "rs", "sh", "toml", "ts",
+const CITING: [&str; 11] = [
+    "css", "html", "js", "md", "mjs", "mts", "py", "rs", "sh", "toml", "ts",
 ];
 
 /// Directories without text of our own.

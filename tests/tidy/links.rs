@@ -13,8 +13,15 @@ use std::{
 };
 
 /// Directories at the root whose files comments cite by their whole path.
-const ROOTS: [&str; 7] = [
-    ".ci/", "actors/", "benches/", "config/", "docs/", "src/", "tests/",
+const ROOTS: [&str; 8] = [
+    ".ci/",
+    "actors/",
+    "benches/",
+    "config/",
+    "docs/",
+    "examples/",
+    "src/",
+    "tests/",
 ];
 
 /// Extensions of files that comments cite.

@@ -101,10 +101,12 @@ impl HttpClient {
         if response.status.is_success() {
             return Ok(response);
         }
+        let body: Option<ErrorBody> = serde_json::from_slice(&response.body).ok();
         Err(ClientError::Rejected {
             url: self.url(path),
             status: response.status.as_u16(),
-            message: rejection_message(&response),
+            message: rejection_message(&response, body.as_ref()),
+            error_code: body.map(|body| body.error_code),
         })
     }
 
@@ -122,16 +124,17 @@ impl HttpClient {
     }
 }
 
-/// Returns the message of an error response, or the start of its body if that has another form.
-fn rejection_message(response: &Response) -> String {
+/// Returns the message of an error response, or the start of its body if that has another form than
+/// `body`.
+fn rejection_message(response: &Response, body: Option<&ErrorBody>) -> String {
     if response.status.is_redirection()
         && let Some(location) = response.field("location")
     {
         return format!("redirects are not followed; use {location}");
     }
-    match serde_json::from_slice::<ErrorBody>(&response.body) {
-        Ok(error) => format!("{} ({})", error.message, error.error_code),
-        Err(_) => String::from_utf8_lossy(&response.body)
+    match body {
+        Some(error) => format!("{} ({})", error.message, error.error_code),
+        None => String::from_utf8_lossy(&response.body)
             .chars()
             .take(QUOTED_CHARS_MAX)
             .collect(),

@@ -2,6 +2,8 @@
 
 mod key;
 mod new;
+mod numbered;
+mod outcome;
 mod terminal;
 mod transfer;
 

@@ -1,6 +1,6 @@
 //! `account transfer`: signs a transfer, and submits it in a request that waits for its commit.
 
-use super::{CliError, key};
+use super::{CliError, key, numbered::NumberedTransfer, outcome};
 use crate::cli::{
     client::{NODE_URL, client_chain},
     output,
@@ -38,6 +38,11 @@ pub struct Arguments {
     /// for others of the account nor delays them; rejected if it was used recently
     #[arg(long)]
     nonce: Option<u64>,
+    /// Sequence number to use instead of the account's next one, so that the command can be
+    /// repeated: if a transfer of the same amount to the same account has used the number, prints
+    /// that one
+    #[arg(long, value_name = "NUMBER", conflicts_with = "nonce")]
+    sequence_number: Option<u64>,
     /// Print the signed transaction as the JSON body of a submission, and do not submit it
     #[arg(long)]
     print: bool,
@@ -49,12 +54,14 @@ pub struct Arguments {
 
 /// Signs and submits the transfer, and waits for its commit. Prints the hash and the outcome.
 ///
-/// The hash is printed first, so that a user who interrupts the command can look it up.
+/// The hash is printed first, so that a user who interrupts the command can look it up. With a
+/// chosen sequence number it is printed after the commit, because an earlier transfer may have used
+/// the number.
 ///
 /// # Errors
 ///
-/// Returns [`CliError::Fatal`] if the node rejects the transfer or does not respond, or if the
-/// transfer fails or expires.
+/// Returns [`CliError::Fatal`] if the node rejects the transfer or does not respond, if the
+/// transfer fails or expires, or if another transaction has used its sequence number.
 pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
     let signer = Signer::new(key::read(&arguments.key)?);
     let node = NodeClient::new(&arguments.url, &arguments.trust.roots()?)?;
@@ -63,9 +70,10 @@ pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
         Some(price) => price,
         None => node.gas_unit_price().await?,
     };
-    let protector = match arguments.nonce {
-        Some(nonce) => ReplayProtector::Nonce(nonce),
-        None => {
+    let protector = match (arguments.nonce, arguments.sequence_number) {
+        (Some(nonce), _) => ReplayProtector::Nonce(nonce),
+        (None, Some(number)) => ReplayProtector::SequenceNumber(number),
+        (None, None) => {
             ReplayProtector::SequenceNumber(node.account(&signer.address()).await?.sequence_number)
         }
     };
@@ -84,17 +92,15 @@ pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
             &signed,
         ))?);
     }
-    output::line(&format!("transaction {}", signed.hash(&chain.vendor)))?;
-    let committed = node.submit_and_wait(&chain.vendor, &signed).await?;
-    output::line(&format!(
-        "committed at version {}: {} (gas used {})",
-        committed.version, committed.vm_status, committed.gas_used
-    ))?;
-    if committed.success {
-        Ok(())
-    } else {
-        Err(CliError::Fatal(
-            "the transfer failed; its fee was charged".to_owned(),
-        ))
+    if arguments.sequence_number.is_some() {
+        let transfer = NumberedTransfer {
+            vendor: chain.vendor,
+            to: arguments.to,
+            amount: arguments.amount,
+            signed,
+        };
+        return transfer.submit(&node).await;
     }
+    output::line(&format!("transaction {}", signed.hash(&chain.vendor)))?;
+    outcome::report(&node.submit_and_wait(&chain.vendor, &signed).await?)
 }
