@@ -166,7 +166,7 @@ fn read_message(stream: &mut impl BufRead) -> Option<Vec<u8>> {
     Some(message)
 }
 
-/// The repetition is rejected, because the node has committed the transfer whose response was lost.
+/// The client repeats the bytes, and the node has committed them already: it returns the outcome.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prints_the_version_of_a_transfer_whose_response_was_lost() {
     let node = TestNode::start(&[]);
@@ -187,7 +187,7 @@ async fn prints_the_version_of_a_transfer_whose_response_was_lost() {
     assert_eq!(node.balance(&to).await, 1_000, "transferred twice");
 }
 
-/// A repetition finds the transaction by its hash although it is rejected.
+/// The repetition has the same bytes, so it is accepted again.
 #[tokio::test]
 async fn submitting_a_committed_transaction_again_returns_its_outcome() {
     let node = TestNode::start(&[]);
