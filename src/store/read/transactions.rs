@@ -7,7 +7,7 @@ use crate::{
     tables::{rows::TransactionRow, schema::Position},
 };
 use ledger_crypto::HashValue;
-use ledger_types::BlockInfo;
+use ledger_types::{BlockInfo, ExecutionStatus};
 use redb::Range;
 use std::{
     iter::Peekable,

@@ -10,7 +10,7 @@ use ledger_actors::{Clock, ClockReading, FilterRules};
 use ledger_api::SwitchChange;
 use ledger_crypto::{Ed25519PrivateKey, Ed25519Signature, HashValue};
 use ledger_framework::modules::nonce_validation::NonceSlot;
-use ledger_test_support::{TestSigner, TransactionBuilder, orderless_payload};
+use ledger_test_support::{TransactionBuilder, orderless_payload};
 use ledger_types::{
     AccountAddress, SignedTransaction,
     transaction::{
