@@ -80,7 +80,11 @@ impl Oracle {
                 TransactionVerdict::Uncommitted(Verdict::Never(_)) => {
                     sent.reported_never_at.get_or_insert(now);
                 }
-                _ => {}
+                // The mempool did not hold it, so only a further submission can commit it.
+                TransactionVerdict::Uncommitted(_) => {
+                    sent.reported_removed = Some((start.step, now));
+                }
+                TransactionVerdict::Pending | TransactionVerdict::Pruned { version: None } => {}
             }
         }
     }
