@@ -107,7 +107,8 @@ pub(super) struct SentTransaction {
     /// Step at which a client first received the verdict that it is never committed.
     pub(super) reported_never_at: Option<u64>,
     /// Latest response of this run of the node that reported that the pool does not hold it, by a
-    /// reason of its removal or by a verdict: the steps at which the request began and the response arrived.
+    /// reason of its removal or by a verdict: the steps at which the request began and the response
+    /// arrived.
     pub(super) reported_removed: Option<(u64, u64)>,
 }
 
