@@ -174,12 +174,12 @@ fn check(
             }
         }
         TransactionVerdict::Uncommitted(Verdict::CanCommit(can_commit)) => {
-            let waits = can_commit.waits_for.iter();
-            let next = waits.filter_map(|waits_for| match waits_for {
+            let mut waits = can_commit.waits_for.iter();
+            let next = waits.find_map(|waits_for| match waits_for {
                 WaitsFor::SequenceNumber { next } => Some(*next),
                 WaitsFor::Funds { .. } => None,
             });
-            return check_can_commit(model, sent, info, next.last());
+            return check_can_commit(model, sent, info, next);
         }
     }
     Ok(())

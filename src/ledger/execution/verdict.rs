@@ -10,6 +10,7 @@
 
 use super::{
     multisig::validate_multisig_for_admission,
+    orderless::NonceSnapshot,
     validate::{ValidationInputs, broken_rules, fee_max},
 };
 use ledger_crypto::HashValue;
@@ -399,7 +400,7 @@ impl VerdictInputs {
     /// Returns whether a transaction used the nonce and can still reject another one.
     fn is_nonce_remembered(&self) -> bool {
         let nonce = self.validation.nonce.as_ref();
-        let used_secs = nonce.and_then(|nonce| nonce.used_expiration_secs());
+        let used_secs = nonce.and_then(NonceSnapshot::used_expiration_secs);
         used_secs.is_some_and(|secs| self.head_secs <= secs.saturating_add(OVERLAP_SECS))
     }
 

@@ -13,6 +13,7 @@ use proptest::{collection::vec, prelude::*, sample::Index};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::Path,
     sync::Arc,
 };
 
@@ -348,8 +349,8 @@ fn snake_case(name: &str) -> String {
 
 #[test]
 fn the_documented_table_has_the_effect_of_every_status() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/execution.md");
-    let document = fs::read_to_string(path).unwrap();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let document = fs::read_to_string(repository.join("docs/execution.md")).unwrap();
     let codes = 0..=1_000;
     for status in codes.filter_map(ValidationStatus::from_code) {
         let row = format!("| `{}` | {} |", status.name(), words(Effect::of(status)));
