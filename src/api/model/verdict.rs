@@ -115,7 +115,7 @@ impl From<BlockCause> for CauseName {
     }
 }
 
-/// The reason for which no block ever includes a transaction.
+/// The final reason that keeps a transaction out of all later blocks.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "NeverReason")]

@@ -38,7 +38,7 @@ pub enum Verdict {
 /// The condition under which a transaction can be committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanCommit {
-    /// Last second of block time at which the transaction can be committed, in Unix time.
+    /// Last second of block time that permits the commit, in Unix time.
     pub until_secs: u64,
     /// What must happen before, at most one of each kind.
     pub waits_for: Vec<WaitsFor>,
@@ -61,14 +61,14 @@ pub enum WaitsFor {
     },
 }
 
-/// The cause for which no block includes a transaction at present.
+/// The cause that keeps a transaction out of blocks at present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// Cause.
     pub cause: BlockCause,
     /// Description of the cause, and what the client can do.
     pub message: String,
-    /// First second of block time at which the cause does not apply, in Unix time, if it is known.
+    /// First second of block time without the cause, in Unix time, if it is known.
     pub from_secs: Option<u64>,
 }
 
@@ -135,7 +135,7 @@ impl Blocked {
     }
 }
 
-/// The reason for which no block ever includes a transaction.
+/// The final reason that keeps a transaction out of all later blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Never {
     /// Reason.
@@ -320,7 +320,7 @@ impl VerdictInputs {
     /// Returns the verdict about a transaction whose hash is not in the window, or `None` if it may
     /// have been committed at a version that is pruned.
     ///
-    /// `clock_secs` is the ledger's time, in Unix seconds, at which the next block is built. Only
+    /// `clock_secs` is the ledger's time, in Unix seconds, which the next block would have. Only
     /// verdicts that are not final depend on it.
     pub fn decide(
         &self,
