@@ -25,6 +25,7 @@ pub(crate) mod renderers;
 pub(crate) mod resubmit;
 pub(crate) mod stalls;
 pub(crate) mod submit;
+pub(crate) mod verdict;
 pub(crate) mod version_wait;
 pub(crate) mod wait;
 pub(crate) mod wait_meter;

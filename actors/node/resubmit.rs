@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// Maximum number of an account's newest orderless transactions among which that of a nonce is
 /// searched. The index has no nonces, so each one is a row to decode.
-const NONCE_SEARCH_ROWS_MAX: usize = 100;
+pub(super) const NONCE_SEARCH_ROWS_MAX: usize = 100;
 
 /// Whether a transaction has used a sequence number or nonce, as far as the account cache at the
 /// Head knows.

@@ -49,7 +49,7 @@ pub(super) struct OpenRequest {
 
 /// Clients of one simulation.
 pub(super) struct Clients {
-    oracle: Rc<Oracle>,
+    pub(super) oracle: Rc<Oracle>,
     random: RefCell<Rng>,
     requests: RefCell<Vec<Rc<OpenRequest>>>,
     retries: Retries,
@@ -101,17 +101,18 @@ impl Clients {
 
     /// Begins a random request.
     pub(super) fn begin_random(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
-        let choice = self.random.borrow_mut().u8(..20);
+        let choice = self.random.borrow_mut().u8(..23);
         match choice {
             0..=9 => self.begin_submit(scheduler, handle, now_secs),
             10 | 11 => self.begin_lookup(scheduler, handle),
             12..=14 => self.begin_wait(scheduler, handle),
             15 => self.begin_gas(scheduler, handle),
+            20..=22 => self.begin_verdict(scheduler, handle),
             _ => self.begin_read(scheduler, handle),
         }
     }
 
-    fn start(
+    pub(super) fn start(
         &self,
         scheduler: &Scheduler,
         description: String,
@@ -318,6 +319,18 @@ impl Clients {
             _ => nth(&model, random.usize(..model.sent.len().max(1))),
         };
         chosen.unwrap_or_else(|| unknown_hash(0))
+    }
+
+    /// Chooses a transaction that was sent, in half of the cases one that is sent again.
+    pub(super) fn choose_sent(&self) -> Option<HashValue> {
+        let mut random = self.random.borrow_mut();
+        if random.bool()
+            && let Some(draft) = self.retries.peek(&mut random)
+        {
+            return Some(draft.build_checked(&self.oracle.fixture.chain).hash());
+        }
+        let model = self.oracle.model();
+        nth(&model, random.usize(..model.sent.len().max(1)))
     }
 
     fn begin_lookup(&self, scheduler: &Scheduler, handle: &NodeHandle) {

@@ -45,4 +45,5 @@ mod runner;
 mod scheduler;
 mod shares;
 mod shutdown;
+mod verdicts;
 mod world;

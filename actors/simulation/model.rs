@@ -104,8 +104,11 @@ pub(super) struct SentTransaction {
     pub(super) visible_at: Option<u64>,
     /// Step at which a client first received it as committed.
     pub(super) reported_committed_at: Option<u64>,
-    /// Latest response of this run of the node that reported its removal from the pool: the steps
-    /// at which the request began and the response arrived.
+    /// Step at which a client first received the verdict that it is never committed.
+    pub(super) reported_never_at: Option<u64>,
+    /// Latest response of this run of the node that reported that the pool does not hold it, by a
+    /// reason of its removal or by a verdict: the steps at which the request began and the response
+    /// arrived.
     pub(super) reported_removed: Option<(u64, u64)>,
 }
 
@@ -313,6 +316,11 @@ impl Model {
             return Err(format!("{hash} is committed twice: {before} and {version}"));
         }
         sent.visible_at = Some(step);
+        if sent.reported_never_at.is_some() {
+            return Err(format!(
+                "{hash} was never to be committed, and is version {version}"
+            ));
+        }
         if sent.is_known_removed(step) {
             return Err(format!(
                 "{hash} was removed, then committed as version {version}"
@@ -385,6 +393,16 @@ impl Model {
             remaining.ok_or(format!("the balance is below the fee {fee}: {description}"))?;
         self.burned_fees += u128::from(fee);
         Ok(draft.sender)
+    }
+
+    /// Returns the status of a user transaction's execution, or `None` if its version has none.
+    pub(super) fn execution_status(&self, version: u64) -> Option<&ExecutionStatus> {
+        let height = self.version(version)?.height;
+        let block = self
+            .blocks
+            .get(usize::try_from(height.checked_sub(1)?).ok()?)?;
+        let index = usize::try_from(version.checked_sub(block.first_version)?).ok()?;
+        Some(&block.transactions.get(index)?.info.v0().status)
     }
 
     /// Returns the versions from `oldest` to `newest` of a wallet's transactions with a sequence

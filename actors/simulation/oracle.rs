@@ -298,6 +298,7 @@ impl Oracle {
                 version: None,
                 visible_at: None,
                 reported_committed_at: None,
+                reported_never_at: None,
                 reported_removed: None,
             });
         sent.open_submits += 1;

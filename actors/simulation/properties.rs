@@ -48,6 +48,8 @@ pub(super) const ACCEPTED_IS_ACCOUNTED_FOR: &str =
 /// A rejection of a transaction that is committed inside the window violates this property.
 pub(super) const COMMITTED_IS_ACCEPTED_AGAIN: &str =
     "a submission of a committed transaction is accepted again";
+/// A `never` before a commit or after one, or any other contradiction, violates this property.
+pub(super) const VERDICTS_ARE_CONSISTENT: &str = "no verdict contradicts another one or the ledger";
 /// Requests and waits end.
 pub(super) const EVERY_REQUEST_ENDS: &str = "every request and every wait ends";
 /// The subscription delivers all blocks in order.

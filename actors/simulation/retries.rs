@@ -26,6 +26,11 @@ impl Retries {
         (count > 0).then(|| waiting.swap_remove(random.usize(..count)))
     }
 
+    /// Returns a random transaction that waits for its next attempt.
+    pub(super) fn peek(&self, random: &mut Rng) -> Option<Draft> {
+        random.choice(self.0.borrow().iter()).copied()
+    }
+
     /// Begins an attempt. The transaction is submitted again unless [`Attempt::decide`] is called:
     /// also if the client canceled the request, or the node was killed.
     pub(super) fn begin(&self, draft: Draft) -> Attempt {

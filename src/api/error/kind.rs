@@ -151,6 +151,17 @@ pub enum ErrorKind {
         /// Sequence number after the last pruned transaction.
         end: u64,
     },
+    /// The transaction may have been committed at a version that is pruned.
+    #[error(
+        "Transaction({hash}) may have been committed, those before version {oldest} are gone: \
+         submit a transaction only after you have read its effects"
+    )]
+    TransactionPruned {
+        /// Hash of the transaction.
+        hash: HashValue,
+        /// Oldest readable version.
+        oldest: u64,
+    },
     /// The block is pruned.
     #[error("Block({0}) has been pruned")]
     BlockPruned(u64),
@@ -282,7 +293,8 @@ impl ErrorKind {
             // The closed list of codes has none for events and transactions.
             Self::VersionPruned(_)
             | Self::EventPruned { .. }
-            | Self::AccountTransactionPruned { .. } => (Status::GONE, Code::VersionPruned),
+            | Self::AccountTransactionPruned { .. }
+            | Self::TransactionPruned { .. } => (Status::GONE, Code::VersionPruned),
             Self::BlockPruned(_) => (Status::GONE, Code::BlockPruned),
             Self::InvalidInput(_) | Self::ViewFailed { .. } => {
                 (Status::BAD_REQUEST, Code::InvalidInput)

@@ -35,7 +35,9 @@ use crate::{
 };
 use actix_web::http::Method;
 use std::rc::Rc;
-use transactions::{auxiliary_info, batch, encode, list, read, simulate, submit, summaries};
+use transactions::{
+    auxiliary_info, batch, encode, list, read, simulate, status, submit, summaries,
+};
 
 /// A row of the route table.
 pub(crate) struct Route {
@@ -133,6 +135,12 @@ pub(crate) fn table() -> Vec<Route> {
             "/transactions/batch",
             batch::batch,
             batch::describe_batch(),
+        ),
+        route(
+            M::POST,
+            "/transactions/status",
+            status::status,
+            status::describe_status(),
         ),
         route(
             M::POST,

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`genesis`] | the chain that genesis data describes, and its block 0 |
 //! | `validate`, `orderless` | validation rules of a transaction ([`validate_for_admission`]), and replay protection by nonces |
+//! | `verdict` | [`Verdict`]: whether a transaction can still be committed |
 //! | `user`, `entry_function` | execution of a transaction and of its payload |
 //! | `multisig`, `account_deposit` | multisig payloads, account deposits |
 //! | `block`, `finalize` | [`execute_block`]; hashes, infos, and accumulator leaves of its transactions |
@@ -60,6 +61,7 @@ mod orderless;
 mod simulate;
 mod user;
 mod validate;
+mod verdict;
 mod view;
 
 pub use block::{ExecuteError, execute_block};
@@ -69,5 +71,9 @@ pub use orderless::NonceSnapshot;
 pub use simulate::simulate;
 pub use validate::{
     AccountSnapshot, SEQUENCE_NUMBER_MAX, ValidationInputs, validate_for_admission,
+};
+pub use verdict::{
+    BlockCause, Blocked, CanCommit, Effect, Never, NeverReason, ReplayHistory,
+    UncheckedTransaction, Verdict, VerdictInputs, WaitsFor,
 };
 pub use view::{VIEW_GAS_MAX, ViewError, ViewFailure, ViewOutput, view};

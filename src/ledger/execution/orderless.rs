@@ -63,26 +63,45 @@ impl NonceSnapshot {
         Err(Discard::with_detail(Status::FeatureUnderGating, detail))
     }
 
-    /// Checks that a block at `now_secs`, in seconds since the Unix epoch, may include the nonce.
+    /// Checks that the transaction does not expire too long after a block at `now_secs`, in seconds
+    /// since the Unix epoch.
     ///
     /// # Errors
     ///
-    /// * `TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE` if the expiration is more than [`OVERLAP_SECS`]
-    ///   after `now_secs`.
+    /// Returns `TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE` if the expiration is more than
+    /// [`OVERLAP_SECS`] after `now_secs`.
+    pub(super) fn check_expiration(
+        &self,
+        raw: &RawTransaction,
+        now_secs: u64,
+    ) -> Result<(), Discard> {
+        let farthest_secs = now_secs.saturating_add(OVERLAP_SECS);
+        if raw.expiration_timestamp_secs <= farthest_secs {
+            return Ok(());
+        }
+        let detail = format!("an orderless transaction must expire at {farthest_secs} or before");
+        Err(Discard::with_detail(
+            Status::TransactionExpirationTooFarInFuture,
+            detail,
+        ))
+    }
+
+    /// Returns the expiration of the newest transaction that used the nonce, in seconds since the
+    /// Unix epoch, or `None` if the ledger remembers none.
+    pub(super) fn used_expiration_secs(&self) -> Option<u64> {
+        self.bucket.expiration_secs(&self.slot)
+    }
+
+    /// Checks that a block at `now_secs`, in seconds since the Unix epoch, may include the nonce of
+    /// a transaction that passed [`Self::check_expiration`].
+    ///
+    /// # Errors
+    ///
     /// * `NONCE_ALREADY_USED` if the sender used the nonce in another transaction, and this one
     ///   expires at most [`OVERLAP_SECS`] after that one.
     /// * `SEQUENCE_NONCE_INVALID` if the bucket of the nonce is full.
     pub(super) fn check(&self, raw: &RawTransaction, now_secs: u64) -> Result<(), Discard> {
         let expiration_secs = raw.expiration_timestamp_secs;
-        let farthest_secs = now_secs.saturating_add(OVERLAP_SECS);
-        if expiration_secs > farthest_secs {
-            let detail =
-                format!("an orderless transaction must expire at {farthest_secs} or before");
-            return Err(Discard::with_detail(
-                Status::TransactionExpirationTooFarInFuture,
-                detail,
-            ));
-        }
         match self.bucket.check(&self.slot, expiration_secs, now_secs) {
             Ok(()) => Ok(()),
             Err(NonceError::Used(used_secs)) => {

@@ -21,8 +21,8 @@ use bytes::Bytes;
 use ledger_crypto::HashValue;
 use ledger_framework::modules::{account::Account, coin::CoinStore};
 use ledger_types::{
-    AccountAddress, CheckedTransaction, Discard, SignedTransaction, StateError, StateKey,
-    StateView, ValidationStatus as Status, transaction::TransactionAuthenticator,
+    AccountAddress, CheckedTransaction, Discard, RawTransaction, SignedTransaction, StateError,
+    StateKey, StateView, ValidationStatus as Status, transaction::TransactionAuthenticator,
 };
 use ledger_vm::{Chain, decode_resource, intrinsic_gas_units};
 use std::collections::BTreeSet;
@@ -173,7 +173,7 @@ impl ValidationInputs {
     }
 
     /// Returns the snapshot of the account that pays the fee.
-    fn gas_payer(&self) -> &AccountSnapshot {
+    pub(super) fn gas_payer(&self) -> &AccountSnapshot {
         self.fee_payer.as_ref().unwrap_or(&self.sender)
     }
 }
@@ -199,12 +199,10 @@ pub fn validate_for_admission(
         now_secs,
         mode: ExecutionMode::Commit,
     };
-    rules.check_before_replay()?;
-    match rules.check_replay() {
-        Err(discard) if discard.status == Status::SequenceNumberTooNew => {}
-        result => result?,
-    }
-    rules.check_after_replay()
+    RULES.iter().try_for_each(|rule| match rule(&rules) {
+        Err(discard) if discard.status == Status::SequenceNumberTooNew => Ok(()),
+        result => result,
+    })
 }
 
 /// Checks a transaction against the state that it is about to run on.
@@ -228,10 +226,44 @@ pub(super) fn validate_in_block(
         now_secs,
         mode,
     };
-    rules.check_before_replay()?;
-    rules.check_replay()?;
-    rules.check_after_replay()
+    RULES.iter().try_for_each(|rule| rule(&rules))
 }
+
+/// Returns the discards of all rules that a transaction breaks in a block at `now_secs`, in the
+/// order of the rules.
+pub(super) fn broken_rules(
+    chain: &Chain,
+    inputs: &ValidationInputs,
+    transaction: &CheckedTransaction,
+    now_secs: u64,
+) -> Vec<Discard> {
+    let rules = Rules {
+        chain,
+        inputs,
+        transaction,
+        now_secs,
+        mode: ExecutionMode::Commit,
+    };
+    let broken = RULES.iter().filter_map(|rule| rule(&rules).err());
+    broken.collect()
+}
+
+/// A validation rule, which returns the discard of a transaction that breaks it.
+type Rule = fn(&Rules<'_>) -> Result<(), Discard>;
+
+/// All rules except that of multisig payloads, in their order.
+const RULES: [Rule; 10] = [
+    |rules| check_form(rules.chain, rules.transaction),
+    |rules| rules.check_nonces_supported(),
+    |rules| rules.check_signers(),
+    |rules| rules.check_expiration(),
+    |rules| rules.check_chain_id(),
+    |rules| rules.check_sender_key(),
+    |rules| rules.check_nonce_expiration(),
+    |rules| rules.check_replay(),
+    |rules| rules.check_balance(),
+    |rules| rules.check_other_keys(),
+];
 
 /// The validation rules, applied to one transaction.
 ///
@@ -245,30 +277,38 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// Checks the rules that precede replay protection.
-    fn check_before_replay(&self) -> Result<(), Discard> {
-        check_form(self.chain, self.transaction)?;
-        if let Some(nonce) = &self.inputs.nonce {
-            nonce.check_supported()?;
-        }
-        self.check_signers()?;
-        let raw = self.transaction.raw();
-        if self.now_secs >= raw.expiration_timestamp_secs {
+    /// Checks that the chain supports the nonce of an orderless transaction.
+    fn check_nonces_supported(&self) -> Result<(), Discard> {
+        let nonce = self.inputs.nonce.as_ref();
+        nonce.map_or(Ok(()), NonceSnapshot::check_supported)
+    }
+
+    /// Checks that the transaction has not expired.
+    fn check_expiration(&self) -> Result<(), Discard> {
+        if self.now_secs >= self.transaction.raw().expiration_timestamp_secs {
             return Err(Status::TransactionExpired.into());
         }
-        if raw.chain_id != self.chain.id() {
-            let (given, chain_id) = (raw.chain_id, self.chain.id());
-            let detail = format!("the transaction is for chain {given}, this is chain {chain_id}");
-            return Err(Discard::with_detail(Status::BadChainId, detail));
+        Ok(())
+    }
+
+    /// Checks that the transaction is for this chain.
+    fn check_chain_id(&self) -> Result<(), Discard> {
+        let (given, chain_id) = (self.transaction.raw().chain_id, self.chain.id());
+        if given == chain_id {
+            return Ok(());
         }
+        let detail = format!("the transaction is for chain {given}, this is chain {chain_id}");
+        Err(Discard::with_detail(Status::BadChainId, detail))
+    }
+
+    /// Checks the key of the sender.
+    fn check_sender_key(&self) -> Result<(), Discard> {
         let key = self.transaction.sender_authentication_key()?;
         self.check_key(&self.inputs.sender, key)
     }
 
-    /// Checks the balance of the gas payer, and the keys of the secondary signers and of the fee
-    /// payer.
-    fn check_after_replay(&self) -> Result<(), Discard> {
-        self.check_balance()?;
+    /// Checks the keys of the secondary signers and of the fee payer.
+    fn check_other_keys(&self) -> Result<(), Discard> {
         let authenticator = self.authenticator();
         for (account, signer) in self
             .inputs
@@ -318,6 +358,14 @@ impl Rules<'_> {
         }
     }
 
+    /// Checks that an orderless transaction does not expire too far ahead.
+    fn check_nonce_expiration(&self) -> Result<(), Discard> {
+        match &self.inputs.nonce {
+            Some(nonce) => nonce.check_expiration(self.transaction.raw(), self.now_secs),
+            None => Ok(()),
+        }
+    }
+
     /// Checks that the transaction has not run before, by its nonce or else by its sequence number.
     fn check_replay(&self) -> Result<(), Discard> {
         match &self.inputs.nonce {
@@ -364,8 +412,7 @@ impl Rules<'_> {
         {
             return Ok(());
         }
-        let raw = self.transaction.raw();
-        let fee_max = u128::from(raw.gas_unit_price) * u128::from(raw.max_gas_amount);
+        let fee_max = fee_max(self.transaction.raw());
         let balance = self.inputs.gas_payer().balance;
         if u128::from(balance) < fee_max {
             let detail = format!(
@@ -378,6 +425,12 @@ impl Rules<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the maximum fee of a transaction, which its payer must hold, in the coin's smallest
+/// unit.
+pub(super) fn fee_max(raw: &RawTransaction) -> u128 {
+    u128::from(raw.gas_unit_price) * u128::from(raw.max_gas_amount)
 }
 
 /// Checks a limit, and names `bound` in the detail of the rejection.

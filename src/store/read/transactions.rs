@@ -7,7 +7,7 @@ use crate::{
     tables::{rows::TransactionRow, schema::Position},
 };
 use ledger_crypto::HashValue;
-use ledger_types::BlockInfo;
+use ledger_types::{BlockInfo, ExecutionStatus};
 use redb::Range;
 use std::{
     iter::Peekable,
@@ -33,6 +33,15 @@ pub enum HashLookup {
         /// The version.
         version: u64,
     },
+}
+
+/// The outcome of a committed transaction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommittedOutcome {
+    /// The version of the transaction.
+    pub version: u64,
+    /// The status of its execution, or `None` if the version is pruned.
+    pub status: Option<ExecutionStatus>,
 }
 
 impl Snapshot {
@@ -125,6 +134,29 @@ impl Snapshot {
     /// a row is damaged.
     pub fn version_by_hash(&self, hash: &HashValue) -> Result<Option<u64>, StoreError> {
         Ok(self.row_by_hash(hash)?.map(|(version, _)| version))
+    }
+
+    /// Returns the outcome of the transaction with `hash`, without its events and writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is missing or damaged.
+    pub fn outcome_by_hash(
+        &self,
+        hash: &HashValue,
+    ) -> Result<Option<CommittedOutcome>, StoreError> {
+        let Some(version) = self.version_by_hash(hash)? else {
+            return Ok(None);
+        };
+        let status = if version < self.info.oldest_version {
+            None
+        } else {
+            let row = self.view.transaction_row(version)?;
+            let row = row.ok_or_else(|| missing("transaction", version))?;
+            Some(row.info.v0().status.clone())
+        };
+        Ok(Some(CommittedOutcome { version, status }))
     }
 
     /// Returns the newest version in the index with `hash`, and its row unless it is pruned.

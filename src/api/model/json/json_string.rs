@@ -25,6 +25,12 @@ impl SerializeText for u64 {
     }
 }
 
+impl SerializeText for u128 {
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(itoa::Buffer::new().format(*self))
+    }
+}
+
 impl SerializeText for AccountAddress {
     fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text().as_str())

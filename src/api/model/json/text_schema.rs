@@ -73,6 +73,19 @@ impl StringSchema for u64 {
     }
 }
 
+impl StringSchema for u128 {
+    const NAME: &'static str = "U128";
+
+    fn response_schema() -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^(0|[1-9][0-9]{0,38})$",
+            "description": "A number of 128 bits, without sign, in decimal digits.",
+            "examples": ["1"],
+        })
+    }
+}
+
 impl<T: StringSchema> JsonSchema for DecimalText<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()

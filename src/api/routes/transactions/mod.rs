@@ -7,6 +7,7 @@ pub(super) mod list;
 pub(super) mod page;
 pub(super) mod read;
 pub(super) mod simulate;
+pub(super) mod status;
 pub(super) mod submit;
 mod submit_and_wait;
 pub(super) mod summaries;

@@ -315,12 +315,9 @@ const HASH_SPEED: usize = 3;
 
 /// Returns a transaction, with its hash if it may be committed.
 ///
-/// The hash of a large transaction takes longer than an HTTP worker may work at once (160 us for
-/// 64 KB), so a renderer computes it.
-///
 /// # Errors
 ///
-/// Returns the errors of [`RequestContext::run`].
+/// Returns the errors of [`with_hash`].
 async fn with_hash_if_committed(
     cx: &RequestContext,
     signed: SignedTransaction,
@@ -328,12 +325,28 @@ async fn with_hash_if_committed(
     if !cx.node().may_be_committed(&signed) {
         return Ok((signed, None));
     }
+    let (signed, hash) = with_hash(cx, signed).await?;
+    Ok((signed, Some(hash)))
+}
+
+/// Returns a transaction with its hash.
+///
+/// The hash of a large transaction takes longer than an HTTP worker may work at once (160 us for
+/// 64 KB), so a renderer computes it.
+///
+/// # Errors
+///
+/// Returns the errors of [`RequestContext::run`].
+pub(super) async fn with_hash(
+    cx: &RequestContext,
+    signed: SignedTransaction,
+) -> Result<(SignedTransaction, HashValue), ErrorKind> {
     let size_bytes = bcs::serialized_size(&signed).expect("a decoded transaction has a BCS form");
     let demand = Demand::bytes(size_bytes / HASH_SPEED);
     let chain = cx.chain().clone();
     let hash = move || {
         let hash = signed.hash(chain.vendor());
-        (signed, Some(hash))
+        (signed, hash)
     };
     cx.run(WorkKind::Parse, demand, hash).await
 }

@@ -42,4 +42,6 @@ mod turns;
 mod validation;
 mod validation_multisig;
 mod validation_pool;
+mod verdict_limits;
+mod verdicts;
 mod views;

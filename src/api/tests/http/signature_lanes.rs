@@ -15,6 +15,7 @@ use std::{
 
 const PATH: &str = "/v1/transactions";
 const SIMULATE: &str = "/v1/transactions/simulate";
+const STATUS: &str = "/v1/transactions/status";
 
 /// Number of trusted checks per check of the untrusted lane.
 const TRUSTED_PER_UNTRUSTED: u64 = 3;
@@ -265,6 +266,38 @@ async fn simulations_use_the_untrusted_lane_and_do_not_change_trust() {
     api.stop().await;
 }
 
+/// A verdict costs its client nothing, so a valid signature does not make a connection trusted.
+#[actix_web::test]
+async fn verdicts_use_the_lane_of_their_connection_and_do_not_raise_its_trust() {
+    let api = start(10).await;
+    let mut connection = Connection::open(&api.client).await;
+    let good = |number| Transfer::new(0, number).sign(&api.chain);
+    for (path, signed, status, expected) in [
+        (STATUS, good(0), 200, [0, 1]),
+        (STATUS, good(0), 200, [0, 2]),
+        (PATH, good(0), 202, [0, 3]),
+        (STATUS, good(1), 200, [1, 3]),
+        (STATUS, bad(&api, 0), 200, [2, 3]),
+        (STATUS, good(1), 200, [2, 4]),
+    ] {
+        connection.send(path, &signed).await;
+        let response = connection.response().await;
+        assert_eq!(response.status, status, "{}", response.text());
+        let checked = api.handle().signature_lanes().map(|lane| lane.checked);
+        assert_eq!(checked, expected);
+    }
+    let mut connection = Connection::open(&api.client).await;
+    connection.submit(&good(1)).await;
+    for expected in [[3, 5], [3, 6]] {
+        connection.send(STATUS, &of_another_key(&api)).await;
+        let verdict = connection.response().await.json();
+        assert_eq!(verdict["cause"], "authentication_key", "{verdict}");
+        let checked = api.handle().signature_lanes().map(|lane| lane.checked);
+        assert_eq!(checked, expected);
+    }
+    api.stop().await;
+}
+
 /// Checks no signature, and ignores the acceptance, because anyone can read committed bytes.
 #[actix_web::test]
 async fn committed_bytes_do_not_make_a_connection_trusted() {
@@ -313,6 +346,9 @@ async fn responds_503_while_a_lane_is_full() {
         "{}",
         response.text()
     );
+    excess.send(STATUS, &signed(3)).await;
+    let response = excess.response().await;
+    assert_error(&response, (503, "internal_error"), "also for a verdict");
     // The other lane is not full.
     let mut simulating = Connection::open(&api.client).await;
     simulating.send(SIMULATE, &bad(&api, 0)).await;
@@ -326,6 +362,6 @@ async fn responds_503_while_a_lane_is_full() {
     assert_eq!(simulating.response().await.status, 200);
     assert_eq!(excess.submit(&signed(3)).await.status, 202);
     let rejected = api.handle().signature_lanes().map(|lane| lane.refused);
-    assert_eq!(rejected, [1, 1]);
+    assert_eq!(rejected, [2, 1]);
     api.stop().await;
 }

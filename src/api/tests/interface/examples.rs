@@ -162,7 +162,7 @@ pub fn reads(history: &History) -> Vec<Example> {
     examples
 }
 
-fn posted_reads(history: &History) -> [Example; 5] {
+fn posted_reads(history: &History) -> [Example; 6] {
     let (table, post) = (&history.table, Example::post);
     [
         post(
@@ -183,6 +183,11 @@ fn posted_reads(history: &History) -> [Example; 5] {
             "POST /experimental/state_values/raw",
             "/v1/experimental/state_values/raw",
             json!({ "key": state_key(history) }),
+        ),
+        post(
+            "POST /transactions/status",
+            "/v1/transactions/status",
+            Transfer::new(3, 0).json(&history.api.chain),
         ),
         post(
             "POST /graphql",

@@ -27,3 +27,4 @@ mod upgrades;
 mod values;
 mod values_declared;
 mod values_printed;
+mod verdicts;

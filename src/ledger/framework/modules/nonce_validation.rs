@@ -161,6 +161,14 @@ impl Bucket {
         self.nonces.len().saturating_mul(NONCE_BYTES)
     }
 
+    /// Returns the expiration of the newest transaction that used the nonce of `slot`, in seconds
+    /// since 1970, or `None` if the bucket does not hold the nonce.
+    pub fn expiration_secs(&self, slot: &NonceSlot) -> Option<u64> {
+        let mut nonces = self.nonces.iter();
+        let used = nonces.find(|nonce| nonce.digest == slot.digest)?;
+        Some(used.txn_expiration_time)
+    }
+
     /// Checks whether a transaction that expires at `expiration_secs` may use the nonce of `slot`
     /// in a block at `now_secs`.
     ///

@@ -132,6 +132,19 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             ),
         ),
         (
+            ErrorKind::TransactionPruned {
+                hash: hash(),
+                oldest: 7,
+            },
+            410,
+            "version_pruned",
+            format!(
+                "Transaction({}) may have been committed, those before version 7 are gone: submit \
+                 a transaction only after you have read its effects",
+                hash()
+            ),
+        ),
+        (
             ErrorKind::BlockPruned(5),
             410,
             "block_pruned",

@@ -1,0 +1,362 @@
+//! Verdicts about transactions: their table in the documents, and random programs in which keys
+//! rotate away and back, nonces are reused, time passes, and versions are pruned.
+
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_execution::{
+    Effect, NeverReason, ReplayHistory, Verdict, VerdictInputs, development_accounts, execute_block,
+};
+use ledger_test_support::{MemoryChain, START_SECS, TransactionBuilder, next_block};
+use ledger_types::{
+    AccountAddress, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock, ValidationStatus,
+};
+use proptest::{collection::vec, prelude::*, sample::Index};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::Arc,
+};
+
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+
+/// Id of a chain other than the test's.
+const OTHER_CHAIN: u8 = 77;
+
+/// Nonce of the first rotation. Candidates have smaller ones.
+const ROTATION_NONCE: u64 = 1_000;
+
+/// A transaction of account 0 that the program may commit.
+#[derive(Clone, Debug)]
+struct Candidate {
+    has_nonce: bool,
+    /// Sequence number or nonce.
+    number: u64,
+    /// Seconds from the start of the chain to the expiration.
+    lifetime_secs: u64,
+    /// Which of the two keys signs.
+    has_second_key: bool,
+    is_of_other_chain: bool,
+    amount: u64,
+}
+
+fn candidate() -> impl Strategy<Value = Candidate> {
+    let number = 0..4u64;
+    let lifetime_secs = prop_oneof![1..400u64, Just(1_000_000)];
+    let flags = (
+        any::<bool>(),
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.1),
+    );
+    (number, lifetime_secs, flags, 1..4u64).prop_map(|(number, lifetime_secs, flags, amount)| {
+        let (has_nonce, has_second_key, is_of_other_chain) = flags;
+        Candidate {
+            has_nonce,
+            number,
+            lifetime_secs,
+            has_second_key,
+            is_of_other_chain,
+            amount,
+        }
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// A block with these candidates, some seconds after the one before.
+    Block {
+        passed_secs: u64,
+        candidates: Vec<Index>,
+    },
+    /// A rotation to the other key, in a transaction with a nonce.
+    Rotate,
+    /// Pruning of this number of blocks, as far as others remain.
+    Prune(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let block = (prop_oneof![1..10u64, 20..130u64], vec(any::<Index>(), 0..4));
+    prop_oneof![
+        4 => block.prop_map(|(passed_secs, candidates)| Step::Block { passed_secs, candidates }),
+        2 => Just(Step::Rotate),
+        1 => (1..4usize).prop_map(Step::Prune),
+    ]
+}
+
+/// A chain, with the knowledge of a node that has pruned its oldest blocks.
+struct Program {
+    chain: MemoryChain,
+    keys: [Ed25519PrivateKey; 2],
+    /// Index of the key that the account has.
+    key: usize,
+    rotations: u64,
+    now_secs: u64,
+    /// Seconds from the earliest time of the next block to the time of the node's clock.
+    ahead_secs: u64,
+    pruned_blocks: usize,
+    candidates: Vec<CheckedTransaction>,
+    /// Hash of each committed candidate, with the index of its block.
+    committed: BTreeMap<HashValue, usize>,
+    /// Candidates with a final verdict.
+    finals: BTreeSet<HashValue>,
+}
+
+impl Program {
+    fn new(candidates: &[Candidate]) -> Self {
+        let chain = MemoryChain::development();
+        let account = development_accounts().remove(0).private_key;
+        let keys = [account, Ed25519PrivateKey::from_seed(&[7; 32])];
+        let candidates = candidates.iter().map(|candidate| {
+            let raw = chain.raw(&keys[0], chain.transfer(UNKNOWN_ADDRESS, candidate.amount));
+            let builder = TransactionBuilder::from_raw(&chain.chain, raw);
+            let builder = match candidate.has_nonce {
+                true => builder.nonce(candidate.number),
+                false => builder.sequence_number(candidate.number),
+            };
+            let builder = builder.expiration_secs(START_SECS + candidate.lifetime_secs);
+            let builder = match candidate.is_of_other_chain {
+                true => builder.chain_id(OTHER_CHAIN),
+                false => builder,
+            };
+            builder.sign_checked(&chain.chain, &keys[usize::from(candidate.has_second_key)])
+        });
+        let candidates = candidates.collect();
+        Self {
+            chain,
+            keys,
+            key: 0,
+            rotations: 0,
+            now_secs: START_SECS,
+            ahead_secs: 0,
+            pruned_blocks: 0,
+            candidates,
+            committed: BTreeMap::new(),
+            finals: BTreeSet::new(),
+        }
+    }
+
+    fn perform(&mut self, step: &Step) {
+        match step {
+            Step::Block {
+                passed_secs,
+                candidates,
+            } => {
+                self.now_secs += passed_secs;
+                let chosen = candidates
+                    .iter()
+                    .map(|index| index.get(&self.candidates).clone());
+                let chosen = chosen.collect();
+                self.commit(chosen);
+            }
+            Step::Rotate => self.rotate(),
+            Step::Prune(blocks) => {
+                let newest = self.chain.blocks.len() - 1;
+                self.pruned_blocks = (self.pruned_blocks + blocks).min(newest);
+            }
+        }
+    }
+
+    fn commit(&mut self, transactions: Vec<CheckedTransaction>) {
+        let block = self.chain.execute_at(self.now_secs, transactions);
+        let hashes: Vec<_> = user_hashes(block).collect();
+        let index = self.chain.blocks.len() - 1;
+        for hash in hashes {
+            assert!(
+                !self.finals.contains(&hash),
+                "{hash} is committed after never"
+            );
+            assert_eq!(
+                self.committed.insert(hash, index),
+                None,
+                "{hash} is committed twice"
+            );
+        }
+    }
+
+    fn rotate(&mut self) {
+        let next = 1 - self.key;
+        let key = self.keys[next].public_key().authentication_key();
+        let call = self.chain.call(
+            "0x1::account::rotate_authentication_key_call",
+            &[],
+            vec![bcs::to_bytes(&key.as_bytes().to_vec()).unwrap()],
+        );
+        self.now_secs += 1;
+        let raw = self.chain.raw(&self.keys[0], call);
+        let rotation = TransactionBuilder::from_raw(&self.chain.chain, raw)
+            .nonce(ROTATION_NONCE + self.rotations)
+            .expiration_secs(self.now_secs + 50)
+            .sign_checked(&self.chain.chain, &self.keys[self.key]);
+        self.commit(vec![rotation]);
+        self.rotations += 1;
+        self.key = next;
+    }
+
+    fn ledger_info(&self) -> LedgerInfo {
+        let (tip, oldest) = (&self.chain.tip, &self.chain.blocks[self.pruned_blocks]);
+        LedgerInfo {
+            chain_id: self.chain.chain.id(),
+            epoch: tip.epoch,
+            version: tip.version,
+            oldest_version: oldest.first_version,
+            block_height: tip.height,
+            oldest_block_height: oldest.height(),
+            timestamp_usecs: tip.timestamp_usecs,
+        }
+    }
+
+    /// Returns the newest transaction in the window with the sequence number or nonce.
+    fn user(&self, transaction: &CheckedTransaction) -> Option<HashValue> {
+        let raw = transaction.raw();
+        let readable = self.chain.blocks[self.pruned_blocks..].iter().rev();
+        let executed = readable.flat_map(|block| block.transactions.iter().rev());
+        let mut users = executed.filter_map(|executed| {
+            let user = executed.transaction.as_user()?;
+            let is_same = user.raw.sender == raw.sender
+                && user.raw.replay_protector() == raw.replay_protector();
+            is_same.then_some(executed.hash)
+        });
+        users.next()
+    }
+
+    /// Returns the verdict about a transaction that is not in the window.
+    fn verdict(&self, transaction: &CheckedTransaction) -> Option<Verdict> {
+        let info = self.ledger_info();
+        let chain = &self.chain.chain;
+        let inputs = VerdictInputs::read(chain, &self.chain, &info, transaction).unwrap();
+        let used = inputs.is_protector_used(transaction.raw());
+        let oldest = &self.chain.blocks[self.pruned_blocks];
+        let history = ReplayHistory {
+            user: used.then(|| self.user(transaction)).flatten(),
+            oldest_secs: (self.pruned_blocks > 0)
+                .then_some(oldest.header.timestamp_usecs / 1_000_000),
+        };
+        inputs.decide(chain, transaction, &history, self.clock_secs())
+    }
+
+    /// Returns the time of the node's clock, in seconds.
+    fn clock_secs(&self) -> u64 {
+        self.now_secs + 1 + self.ahead_secs
+    }
+
+    /// Returns whether a next block at the time of the clock would include the transaction.
+    fn would_commit(&self, transaction: &CheckedTransaction) -> bool {
+        let block = OrderedBlock {
+            timestamp_usecs: self.clock_secs() * 1_000_000,
+            transactions: vec![Arc::new(transaction.clone())],
+            ..next_block(&self.chain.tip)
+        };
+        let executed = execute_block(&self.chain.chain, &self.chain.tip, &self.chain, block);
+        user_hashes(&executed.unwrap()).next().is_some()
+    }
+
+    fn check_verdicts(&mut self) {
+        for transaction in self.candidates.clone() {
+            let hash = transaction.hash();
+            let block = self.committed.get(&hash);
+            if block.is_some_and(|index| *index >= self.pruned_blocks) {
+                continue;
+            }
+            let verdict = self.verdict(&transaction);
+            if block.is_some() {
+                assert_eq!(verdict, None, "{hash} is committed and pruned");
+                continue;
+            }
+            let would_commit = self.would_commit(&transaction);
+            match &verdict {
+                None => assert!(!would_commit && self.pruned_blocks > 0, "{hash} is unknown"),
+                Some(Verdict::Never(never)) => {
+                    assert!(!would_commit, "{hash}: {never:?}");
+                    self.check_user(&transaction, never.reason, never.used_by);
+                    self.finals.insert(hash);
+                }
+                Some(Verdict::Blocked(_)) => assert!(!would_commit, "{hash}: {verdict:?}"),
+                Some(Verdict::CanCommit(can_commit)) => {
+                    assert_eq!(would_commit, can_commit.waits_for.is_empty(), "{verdict:?}");
+                }
+            }
+            let is_undecided = !matches!(verdict, None | Some(Verdict::Never(_)));
+            assert!(
+                !(is_undecided && self.finals.contains(&hash)),
+                "{hash} was never, now {verdict:?}"
+            );
+        }
+    }
+
+    /// Asserts that the named user is another committed transaction with the same protector.
+    fn check_user(
+        &self,
+        transaction: &CheckedTransaction,
+        reason: NeverReason,
+        used_by: Option<HashValue>,
+    ) {
+        if reason == NeverReason::SequenceNumberUsed {
+            assert!(used_by.is_some(), "{} has no user", transaction.hash());
+        }
+        let Some(user) = used_by else { return };
+        assert_ne!(user, transaction.hash());
+        assert!(
+            self.committed.contains_key(&user),
+            "{user} is not committed"
+        );
+    }
+}
+
+fn user_hashes(block: &ExecutedBlock) -> impl Iterator<Item = HashValue> {
+    let executed = block.transactions.iter();
+    let users = executed.filter(|executed| executed.transaction.as_user().is_some());
+    users.map(|executed| executed.hash)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_024))]
+
+    /// After each step, every candidate that is not in the window is decided and compared with a
+    /// block that orders it next. The clock of the node may be ahead of later blocks.
+    #[test]
+    fn verdicts_contradict_neither_each_other_nor_the_ledger(
+        candidates in vec(candidate(), 1..12),
+        steps in vec((step(), prop_oneof![Just(0), 1..120u64]), 1..24),
+    ) {
+        let mut program = Program::new(&candidates);
+        for (step, ahead_secs) in &steps {
+            program.perform(step);
+            program.ahead_secs = *ahead_secs;
+            program.check_verdicts();
+        }
+    }
+}
+
+/// Returns the words of the document for an effect.
+fn words(effect: Effect) -> String {
+    match effect {
+        Effect::Never(reason) => format!("`never`, `{}`", snake_case(&format!("{reason:?}"))),
+        Effect::Blocked(cause) => format!("`blocked`, `{}`", snake_case(&format!("{cause:?}"))),
+        Effect::WaitsForSequenceNumber => "`can_commit`, waits for `sequence_number`".to_owned(),
+        Effect::WaitsForFunds => "`can_commit`, waits for `funds`".to_owned(),
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut text = String::new();
+    for character in name.chars() {
+        if character.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.extend(character.to_lowercase());
+    }
+    text
+}
+
+#[test]
+fn the_documented_table_has_the_effect_of_every_status() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let document = fs::read_to_string(repository.join("docs/execution.md")).unwrap();
+    let codes = 0..=1_000;
+    for status in codes.filter_map(ValidationStatus::from_code) {
+        let row = format!("| `{}` | {} |", status.name(), words(Effect::of(status)));
+        assert!(
+            document.contains(&row),
+            "docs/execution.md has no row\n{row}"
+        );
+    }
+}
