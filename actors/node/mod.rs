@@ -28,6 +28,7 @@ pub(crate) mod submit;
 pub(crate) mod verdict;
 pub(crate) mod version_wait;
 pub(crate) mod wait;
+pub(crate) mod wait_many;
 pub(crate) mod wait_meter;
 
 use crate::{

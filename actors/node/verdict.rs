@@ -26,7 +26,7 @@ use ledger_execution::{
     BlockCause, Blocked, ReplayHistory, UncheckedTransaction, Verdict, VerdictInputs,
 };
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
-use ledger_store::{CommittedOutcome, Query, Snapshot, StoreError};
+use ledger_store::{OutcomeLookup, Query, Snapshot, StoreError};
 use ledger_types::{
     CheckedTransaction, ExecutionStatus, LedgerInfo, ReplayProtector, SignedTransaction,
     transaction::Executable,
@@ -203,12 +203,11 @@ fn of_recent(head: &Head, hash: &HashValue) -> Result<Option<TransactionVerdict>
     }))
 }
 
-impl From<CommittedOutcome> for TransactionVerdict {
-    fn from(outcome: CommittedOutcome) -> Self {
-        let CommittedOutcome { version, status } = outcome;
-        match status {
-            Some(status) => Self::Committed { version, status },
-            None => Self::Pruned {
+impl From<OutcomeLookup> for TransactionVerdict {
+    fn from(outcome: OutcomeLookup) -> Self {
+        match outcome {
+            OutcomeLookup::InWindow { version, status } => Self::Committed { version, status },
+            OutcomeLookup::Pruned { version } => Self::Pruned {
                 version: Some(version),
             },
         }

@@ -26,12 +26,12 @@ use std::{
 use tokio::{sync::oneshot, time::Instant};
 
 /// Maximum delay of a timer after its deadline.
-const TIMER_RESOLUTION: Duration = Duration::from_millis(1);
+pub(super) const TIMER_RESOLUTION: Duration = Duration::from_millis(1);
 
-/// Long poll for a transaction.
+/// Wait for one transaction or for several.
 #[derive(Clone)]
 pub(super) struct Wait {
-    pub(super) hash: HashValue,
+    pub(super) hashes: Vec<HashValue>,
     /// Latest time at which the wait ends. Set when it begins.
     pub(super) deadline: Rc<Cell<Option<Instant>>>,
 }
@@ -50,7 +50,7 @@ pub(super) struct OpenRequest {
 /// Clients of one simulation.
 pub(super) struct Clients {
     pub(super) oracle: Rc<Oracle>,
-    random: RefCell<Rng>,
+    pub(super) random: RefCell<Rng>,
     requests: RefCell<Vec<Rc<OpenRequest>>>,
     retries: Retries,
     /// Sequence number of each wallet's next transaction, as the clients count them.
@@ -101,13 +101,14 @@ impl Clients {
 
     /// Begins a random request.
     pub(super) fn begin_random(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
-        let choice = self.random.borrow_mut().u8(..23);
+        let choice = self.random.borrow_mut().u8(..24);
         match choice {
             0..=9 => self.begin_submit(scheduler, handle, now_secs),
             10 | 11 => self.begin_lookup(scheduler, handle),
             12..=14 => self.begin_wait(scheduler, handle),
             15 => self.begin_gas(scheduler, handle),
             20..=22 => self.begin_verdict(scheduler, handle),
+            23 => self.begin_wait_for_many(scheduler, handle),
             _ => self.begin_read(scheduler, handle),
         }
     }
@@ -305,7 +306,7 @@ impl Clients {
     }
 
     /// Chooses the hash of an accepted or committed transaction, in most cases.
-    fn choose_hash(&self) -> HashValue {
+    pub(super) fn choose_hash(&self) -> HashValue {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
         if random.u8(..20) == 0 {
@@ -349,7 +350,7 @@ impl Clients {
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         let deadline = Rc::new(Cell::new(None));
         let wait = Wait {
-            hash,
+            hashes: vec![hash],
             deadline: Rc::clone(&deadline),
         };
         self.start(

@@ -6,7 +6,7 @@ use crate::{
         extract::format::response_format, interrupt::interrupt,
     },
     error::{ApiError, ErrorKind},
-    limits::{connection, large_responses::PART_DEMAND},
+    limits::{FurtherPermits, connection, large_responses::PART_DEMAND},
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -311,6 +311,15 @@ impl RequestContext {
     /// Returns the count of delayed requests of `wait_by_hash`.
     pub fn delayed_waits(&self) -> &Limit {
         &self.state.delayed_waits
+    }
+
+    /// Acquires `count` permits of `api.max_in_flight` beside the first one of the request.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::Overloaded`] if fewer are free.
+    pub fn further_permits(&self, count: usize) -> Result<FurtherPermits, ErrorKind> {
+        self.state.in_flight.acquire_further(count)
     }
 
     /// Creates a writer of the body, which leases its memory from `api.answers_bytes_max`.

@@ -8,6 +8,7 @@ mod media_types;
 mod resources;
 mod table_types;
 pub(crate) mod verdict;
+pub(crate) mod wait_lines;
 
 pub(crate) use decimal::DecimalText;
 pub(crate) use media_types::MediaTypes;

@@ -36,7 +36,7 @@ use crate::{
 use actix_web::http::Method;
 use std::rc::Rc;
 use transactions::{
-    auxiliary_info, batch, encode, list, read, simulate, status, submit, summaries,
+    auxiliary_info, batch, encode, list, read, simulate, status, submit, summaries, wait_many,
 };
 
 /// A row of the route table.
@@ -165,6 +165,12 @@ pub(crate) fn table() -> Vec<Route> {
             "/transactions/wait_by_hash/{txn_hash}",
             read::wait_by_hash,
             read::describe_wait_by_hash(),
+        ),
+        route(
+            M::POST,
+            "/transactions/wait",
+            wait_many::wait_many,
+            wait_many::describe_wait_many(),
         ),
         route(
             M::GET,

@@ -35,13 +35,21 @@ pub enum HashLookup {
     },
 }
 
-/// The outcome of a committed transaction.
+/// The outcome of a transaction that was looked up by its hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CommittedOutcome {
-    /// The version of the transaction.
-    pub version: u64,
-    /// The status of its execution, or `None` if the version is pruned.
-    pub status: Option<ExecutionStatus>,
+pub enum OutcomeLookup {
+    /// The transaction is in the window.
+    InWindow {
+        /// The version.
+        version: u64,
+        /// The status of its execution.
+        status: ExecutionStatus,
+    },
+    /// The transaction was committed at this version, which is pruned. Its index entry remains.
+    Pruned {
+        /// The version.
+        version: u64,
+    },
 }
 
 impl Snapshot {
@@ -125,6 +133,24 @@ impl Snapshot {
         })
     }
 
+    /// Returns the outcome of the transaction with `hash`, or `None` if there is none. Reads neither
+    /// its block nor its events and writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
+    pub fn outcome_by_hash(&self, hash: &HashValue) -> Result<Option<OutcomeLookup>, StoreError> {
+        Ok(match self.row_by_hash(hash)? {
+            None => None,
+            Some((version, None)) => Some(OutcomeLookup::Pruned { version }),
+            Some((version, Some(row))) => Some(OutcomeLookup::InWindow {
+                version,
+                status: row.decode()?.info.v0().status.clone(),
+            }),
+        })
+    }
+
     /// Returns the version of the transaction with `hash`. It may be a pruned one whose index entry
     /// remains.
     ///
@@ -134,29 +160,6 @@ impl Snapshot {
     /// a row is damaged.
     pub fn version_by_hash(&self, hash: &HashValue) -> Result<Option<u64>, StoreError> {
         Ok(self.row_by_hash(hash)?.map(|(version, _)| version))
-    }
-
-    /// Returns the outcome of the transaction with `hash`, without its events and writes.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
-    /// a row is missing or damaged.
-    pub fn outcome_by_hash(
-        &self,
-        hash: &HashValue,
-    ) -> Result<Option<CommittedOutcome>, StoreError> {
-        let Some(version) = self.version_by_hash(hash)? else {
-            return Ok(None);
-        };
-        let status = if version < self.info.oldest_version {
-            None
-        } else {
-            let row = self.view.transaction_row(version)?;
-            let row = row.ok_or_else(|| missing("transaction", version))?;
-            Some(row.info.v0().status.clone())
-        };
-        Ok(Some(CommittedOutcome { version, status }))
     }
 
     /// Returns the newest version in the index with `hash`, and its row unless it is pruned.

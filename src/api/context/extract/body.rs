@@ -233,6 +233,19 @@ async fn receive(
     ))
 }
 
+/// Replaces the lease of a body by one of `size_bytes`, for the values that were parsed from it.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::Overloaded`] if the budget of bodies has no capacity.
+pub(crate) fn lease_values(cx: &RequestContext, size_bytes: usize) -> Result<(), ErrorKind> {
+    cx.body_lease.release();
+    if cx.body_lease.try_grow(size_bytes) {
+        return Ok(());
+    }
+    Err(full(&cx.state.bodies))
+}
+
 /// Returns the error of a body that exceeds the memory budget of bodies.
 fn full(budget: &MemoryBudget) -> ErrorKind {
     Overload::brief("api.bodies_bytes_max", budget.limit_bytes()).into()

@@ -45,3 +45,4 @@ mod validation_pool;
 mod verdict_limits;
 mod verdicts;
 mod views;
+mod wait_many;

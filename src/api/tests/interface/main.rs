@@ -47,3 +47,4 @@ mod s9_versioning;
 mod submit_and_wait;
 mod table;
 mod verdicts;
+mod wait_many;

@@ -74,6 +74,9 @@ pub struct Arguments {
     /// Event that a connection waits for before it sends its next transfer
     #[arg(long, value_enum, default_value_t = Mode::Submit)]
     pub(super) mode: Mode,
+    /// Requests that wait for commits in the mode await
+    #[arg(long, value_enum, default_value_t = Wait::One)]
+    pub(super) wait: Wait,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
     /// account
     #[arg(long)]
@@ -125,6 +128,16 @@ pub(super) enum Mode {
     Await,
 }
 
+/// The number of transfers for whose commits a request waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Wait {
+    /// A long poll for each transfer.
+    One,
+    /// One request for a transfer of each account of the connection.
+    Many,
+}
+
 /// The encoding of a submission, and of the response to a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -160,7 +173,7 @@ impl Arguments {
     /// # Errors
     ///
     /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
-    /// finite, or if the usage of the process cannot be read.
+    /// finite, if commits are not awaited that are to be awaited together, or if the usage of the process cannot be read.
     pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
             return Err(CliError::Fatal(format!(
@@ -177,6 +190,11 @@ impl Arguments {
                 "--rate must be at least one transfer per {} s",
                 SECONDS_MAX.as_secs()
             )));
+        }
+        if self.wait == Wait::Many && self.mode != Mode::Await {
+            return Err(CliError::Fatal(
+                "--wait many needs --mode await, which waits for commits".to_owned(),
+            ));
         }
         if let Some(pid) = self.pid
             && ProcessUsage::of(pid).is_none()
@@ -214,6 +232,7 @@ impl Arguments {
             },
             interval: self.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
             is_commit_awaited: self.mode == Mode::Await,
+            is_wait_shared: self.wait == Wait::Many,
             is_orderless: self.orderless,
             seed,
             has_used_accounts: self.seed.is_some(),
