@@ -1,6 +1,6 @@
 //! The connection of a worker to the node, with the tally of its thread.
 
-use super::{account::SignedTransfer, run::Run, tally::Tally};
+use super::{account::SignedTransfer, batch::BatchedTransfer, run::Run, tally::Tally};
 use crate::{
     error::RequestError,
     http::{Connection, InvalidResponse, Response},
@@ -49,6 +49,14 @@ impl Session {
         self.run
             .requests()
             .write_submission(transfer, &mut self.request);
+    }
+
+    /// Makes the submission of a batch the current request.
+    pub(super) fn prepare_batch(&mut self, batch: &[BatchedTransfer]) {
+        let transfers = batch.iter().map(|batched| &batched.transfer);
+        self.run
+            .requests()
+            .write_batch(transfers, &mut self.request);
     }
 
     /// Requests `path`, and returns the response in JSON.
