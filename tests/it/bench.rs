@@ -340,6 +340,45 @@ async fn fails_when_descriptors_run_out() {
 }
 
 #[test]
+fn submits_batches_and_reports_single_transfers() {
+    // A batch has more transfers of an account than may be pending, so it is retried in part.
+    let node = TestNode::start(&["mempool.capacity_per_account=10"]);
+    for (mode, format, orderless) in [
+        ("submit", "bcs", None),
+        ("submit", "json", None),
+        ("await", "bcs", None),
+        ("submit", "bcs", Some("--orderless")),
+    ] {
+        let batched = ["--transfers", "300", "--batch", "64", "--accounts", "4"];
+        let rest = ["--connections", "2", "--mode", mode, "--format", format];
+        let arguments = batched.iter().chain(&rest).chain(&orderless);
+        let arguments: Vec<_> = arguments.copied().collect();
+        let report = bench(&node, &arguments);
+        for (name, expected) in [
+            ("batch", 64),
+            ("accepted", 300),
+            ("committed", 300),
+            ("uncommitted", 0),
+            ("unanswered", 0),
+            ("failed", 0),
+            ("lost", 0),
+            ("false_not_found", 0),
+        ] {
+            assert_eq!(report[name], expected, "{name} in {report}");
+        }
+        assert_eq!(report["submit_latency"]["count"], 300, "{report}");
+        if mode == "await" {
+            assert_eq!(report["commit_latency"]["count"], 300, "{report}");
+        }
+        if orderless.is_none() {
+            let retried = &report["errors"]["206 mempool_is_full"];
+            let all_retried = &report["errors"]["507 mempool_is_full"];
+            assert!(retried.is_u64() || all_retried.is_u64(), "{report}");
+        }
+    }
+}
+
+#[test]
 fn rejects_more_connections_than_it_may_have_descriptors() {
     let bench = binary();
     let output = Command::new("sh")

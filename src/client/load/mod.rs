@@ -5,11 +5,13 @@
 //! | `plan`, `run` | the parameters of a run, its schedule and counters |
 //! | `account`, `funding`, `presign` | accounts, their funding, transfers signed in advance |
 //! | `requests` | requests as bytes |
-//! | `threads`, `worker`, `commit_wait`, `many_wait` | the threads of a run, and the work of one connection |
+//! | `threads`, `worker`, `batch` | the threads of a run, the work of a connection |
+//! | `commit_wait`, `many_wait` | waits for commits |
 //! | `session`, `rejection`, `transaction_status` | a worker's connection, responses |
 //! | `tally`, `latency`, `meter`, `process_usage` | latencies, errors, commits, processor time |
 
 mod account;
+mod batch;
 mod commit_wait;
 mod error;
 mod funding;

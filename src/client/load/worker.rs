@@ -22,31 +22,31 @@ use std::{
 };
 
 /// First pause before a retry. Each further pause is twice as long, up to [`PAUSE_MAX`].
-const PAUSE_MIN: Duration = Duration::from_millis(2);
+pub(super) const PAUSE_MIN: Duration = Duration::from_millis(2);
 
 /// Maximum pause before a retry.
-const PAUSE_MAX: Duration = Duration::from_millis(200);
+pub(super) const PAUSE_MAX: Duration = Duration::from_millis(200);
 
 /// A connection of a run, and the accounts that it sends from.
 #[derive(Debug)]
 pub(super) struct Worker {
-    session: Session,
+    pub(super) session: Session,
     /// Index of the connection in the run.
-    index: usize,
-    accounts: Vec<SendingAccount>,
+    pub(super) index: usize,
+    pub(super) accounts: Vec<SendingAccount>,
     /// Index of the account that sends next.
-    next_account: usize,
+    pub(super) next_account: usize,
     /// Accepted transfers that the next shared wait is for.
-    accepted: Vec<AcceptedTransfer>,
+    pub(super) accepted: Vec<AcceptedTransfer>,
 }
 
 /// A transfer that the node has accepted.
 #[derive(Debug)]
-struct AcceptedTransfer {
-    hash: HashValue,
+pub(super) struct AcceptedTransfer {
+    pub(super) hash: HashValue,
     /// Index of its account.
-    account: usize,
-    scheduled: ScheduledTransfer,
+    pub(super) account: usize,
+    pub(super) scheduled: ScheduledTransfer,
 }
 
 /// The outcome of a submission.
@@ -80,6 +80,9 @@ impl Worker {
     /// Sends transfers until the run is over.
     pub(super) async fn run(mut self) {
         let run = Arc::clone(self.session.run());
+        if run.plan().batch > 1 {
+            return self.run_batches().await;
+        }
         sleep_until(&run, run.connect_at(self.index)).await;
         loop {
             if self.accepted.len() == self.accounts.len() {
@@ -135,7 +138,7 @@ impl Worker {
 
     /// Waits for all accepted transfers with one request. Their commits are measured when the whole
     /// response has arrived.
-    async fn wait_for_accepted(&mut self) {
+    pub(super) async fn wait_for_accepted(&mut self) {
         let accepted = std::mem::take(&mut self.accepted);
         let hashes: Vec<_> = accepted.iter().map(|transfer| transfer.hash).collect();
         let committed = wait_for_commits(&mut self.session, &hashes).await;
@@ -156,7 +159,7 @@ impl Worker {
     ///
     /// Transfers that were signed before the load are skipped if they do not have the account's
     /// next replay protector. Signs a transfer if none is left.
-    fn take_signed_transfer(&mut self, index: usize) -> SignedTransfer {
+    pub(super) fn take_signed_transfer(&mut self, index: usize) -> SignedTransfer {
         let account = &mut self.accounts[index];
         while let Some(transfer) = account.signed_in_advance.pop_front() {
             if transfer.protector == account.next_protector {
@@ -207,7 +210,7 @@ impl Worker {
 
     /// Reads the next sequence number of an account from the ledger, unless nonces protect the
     /// transfers. The known number stays if the node does not respond.
-    async fn refresh_sequence_number(&mut self, index: usize) {
+    pub(super) async fn refresh_sequence_number(&mut self, index: usize) {
         if self.session.run().plan().is_orderless {
             return;
         }
@@ -239,7 +242,7 @@ impl Worker {
 /// Sleeps until `at`, or until the run is stopped.
 ///
 /// Returns without a timer if `at` has passed, because a timer takes a millisecond even then.
-async fn sleep_until(run: &Run, at: Instant) {
+pub(super) async fn sleep_until(run: &Run, at: Instant) {
     if at > Instant::now() {
         tokio::select! {
             () = tokio::time::sleep_until(at.into()) => {}

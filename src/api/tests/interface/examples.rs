@@ -165,7 +165,7 @@ pub fn reads(history: &History) -> Vec<Example> {
     examples
 }
 
-fn posted_reads(history: &History) -> [Example; 6] {
+fn posted_reads(history: &History) -> [Example; 7] {
     let (table, post) = (&history.table, Example::post);
     [
         post(

@@ -77,6 +77,10 @@ pub struct Arguments {
     /// Requests that wait for commits in the mode await
     #[arg(long, value_enum, default_value_t = Wait::One)]
     pub(super) wait: Wait,
+    /// Number of transfers in a request, as a batch if more than 1; at most
+    /// api.batch_transactions_max of the node
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(super) batch: NonZeroUsize,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
     /// account
     #[arg(long)]
@@ -221,6 +225,7 @@ impl Arguments {
             accounts: self.accounts.get(),
             connections: self.connections.get(),
             threads: self.threads.get().min(self.connections.get()),
+            batch: self.batch.get(),
             ramp,
             warm_up,
             duration,
