@@ -341,8 +341,8 @@ async fn read(
     }
 }
 
-/// Reads of a balance, one after the other, on a thread of their own: this one is busy with outcomes
-/// while they are measured.
+/// Reads of a balance, one after the other, on a thread of their own: this one is busy with
+/// outcomes while they are measured.
 struct Balances {
     durations: Arc<Mutex<Vec<Duration>>>,
 }
