@@ -364,9 +364,10 @@ impl Balances {
                     if node.exchange(&request).await.is_err() {
                         return;
                     }
-                    let mut durations = recorded.lock().unwrap_or_else(PoisonError::into_inner);
-                    durations.push(begin.elapsed());
-                    drop(durations);
+                    let took = begin.elapsed();
+                    let durations = recorded.lock();
+                    durations.unwrap_or_else(PoisonError::into_inner).push(took);
+                    drop(recorded);
                     sleep(READ_INTERVAL).await;
                 }
             });
