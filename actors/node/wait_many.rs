@@ -123,10 +123,10 @@ impl NodeHandle {
     ///
     /// # Errors
     ///
-    /// * [`NodeError::Overloaded`] if `wait.capacity` or the client's part of it has not enough free
-    ///   permits, the mailbox of the committer is full, or too many queries wait.
-    /// * [`NodeError::StorageUnavailable`] after a fault of the disk, if a transaction is pending: no
-    ///   block becomes durable until a restart.
+    /// * [`NodeError::Overloaded`] if `wait.capacity` or the client's part of it has not enough
+    ///   free permits, the mailbox of the committer is full, or too many queries wait.
+    /// * [`NodeError::StorageUnavailable`] after a fault of the disk, if a transaction is pending:
+    ///   no block becomes durable until a restart.
     /// * [`NodeError::Stopping`] if the node is stopping.
     /// * [`NodeError::Store`] if the store cannot be read.
     pub async fn wait_for_many(
@@ -336,8 +336,8 @@ impl ManyWait {
         self.ended = Some(ledger_info);
     }
 
-    /// Looks up transactions that the mempool does not hold. Adds the outcomes of those that are not
-    /// committed, and returns the others in ascending order of their versions.
+    /// Looks up transactions that the mempool does not hold. Adds the outcomes of those that are
+    /// not committed, and returns the others in ascending order of their versions.
     ///
     /// `is_continued` says whether the look-up belongs to a wait that has begun, so that it is not
     /// rejected.

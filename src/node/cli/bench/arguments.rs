@@ -177,7 +177,8 @@ impl Arguments {
     /// # Errors
     ///
     /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
-    /// finite, if commits are not awaited that are to be awaited together, or if the usage of the process cannot be read.
+    /// finite, if commits are not awaited that are to be awaited together, or if the usage of the
+    /// process cannot be read.
     pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
             return Err(CliError::Fatal(format!(
