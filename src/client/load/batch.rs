@@ -12,10 +12,10 @@ use std::{collections::BTreeSet, iter, mem, sync::Arc};
 
 /// A transfer of a batch.
 #[derive(Debug)]
-pub(super) struct BatchedTransfer {
+struct BatchedTransfer {
     /// Index of the account that sends it, among those of the connection.
     account: usize,
-    pub(super) transfer: SignedTransfer,
+    transfer: SignedTransfer,
     scheduled: ScheduledTransfer,
 }
 
@@ -64,7 +64,8 @@ impl Worker {
         let (mut accepted, mut rejected) = (Vec::with_capacity(batch.len()), BTreeSet::new());
         let mut pause = PAUSE_MIN;
         loop {
-            self.session.prepare_batch(&batch);
+            let transfers = batch.iter().map(|batched| &batched.transfer);
+            self.session.prepare_batch(transfers);
             let failures = self.failures(batch.len()).await;
             let mut failures = failures.into_iter().peekable();
             for (index, transfer) in mem::take(&mut batch).into_iter().enumerate() {
