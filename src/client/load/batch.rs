@@ -12,10 +12,10 @@ use std::{collections::BTreeSet, iter, mem, sync::Arc};
 
 /// A transfer of a batch.
 #[derive(Debug)]
-pub(super) struct BatchedTransfer {
+struct BatchedTransfer {
     /// Index of the account that sends it, among those of the connection.
     account: usize,
-    pub(super) transfer: SignedTransfer,
+    transfer: SignedTransfer,
     scheduled: ScheduledTransfer,
 }
 

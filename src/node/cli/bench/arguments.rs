@@ -138,7 +138,7 @@ pub(super) enum Mode {
 pub(super) enum Wait {
     /// A long poll for each transfer.
     One,
-    /// One request for a transfer of each account of the connection.
+    /// One request for the transfers of a batch, or for one transfer of each account.
     Many,
 }
 
