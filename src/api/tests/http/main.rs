@@ -42,6 +42,8 @@ mod turns;
 mod validation;
 mod validation_multisig;
 mod validation_pool;
+mod verdict_kit;
 mod verdict_limits;
 mod verdicts;
+mod verdicts_blocked;
 mod views;
