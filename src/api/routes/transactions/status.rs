@@ -16,7 +16,7 @@ use crate::{
     },
     openapi::{
         StatusCode,
-        errors::{self, error},
+        errors::error,
         operation::{Media, Operation, Success, Tag},
         schemas::schema,
     },
@@ -73,14 +73,28 @@ pub(crate) fn describe_status() -> Operation {
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
     .success(success)
-    .errors(errors::SUBMISSION)
-    .errors(&[error(
-        StatusCode::GONE,
-        ErrorCode::VersionPruned,
-        "The transaction was committed at a version below the oldest readable version, or may have \
-         been: its sequence number or nonce is used and the user is pruned, or it expired and a \
-         version at which its nonce could be used is pruned.",
-    )])
+    .errors(&[
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "The body is well formed and invalid: bytes that do not decode to a transaction, an \
+             unknown function, arguments of other types, more of them than any function has, or a \
+             signature that does not decode.",
+        ),
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::VmError,
+            "The body is larger than a transaction in BCS, or a payload in JSON that the chain \
+             does not execute.",
+        ),
+        error(
+            StatusCode::GONE,
+            ErrorCode::VersionPruned,
+            "The transaction was committed at a version below the oldest readable version, or may \
+             have been: its sequence number or nonce is used and the user is pruned, or it expired \
+             and a version at which its nonce could be used is pruned.",
+        ),
+    ])
 }
 
 /// Responds with the verdict about a transaction.

@@ -6,14 +6,12 @@ use crate::{
     kit::{
         BODY_BYTES_MAX, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_json,
     },
-    verdicts::{PATH, ask},
+    verdict_kit::{JSON, PATH, ask},
 };
 use ledger_limits::WorkKind;
 use ledger_test_support::{TestKey, TestSigner, function_call};
 use ledger_types::{SignedTransaction, transaction::TransactionPayload};
 use serde_json::{Value, json};
-
-const JSON: &str = "application/json";
 
 /// Maximum size of a transaction of the chain, in bytes.
 const TRANSACTION_BYTES_MAX: usize = 65_536;
