@@ -1,6 +1,9 @@
 //! `bench` as an ordinary client: its report must agree with the ledger.
 
-use crate::kit::{TestNode, binary, until};
+use crate::{
+    kit::{TestNode, binary, until},
+    metrics::Scrape,
+};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
@@ -115,6 +118,30 @@ fn commits_every_transfer_and_completes_every_wait() {
         );
         assert_eq!(report["submit_latency"]["count"], 300);
     }
+}
+
+#[tokio::test]
+async fn learns_of_commits_by_one_request_each() {
+    let node = TestNode::start(&[]);
+    let load = ["--transfers", "200", "--accounts", "20", "--connections"];
+    for format in ["bcs", "json"] {
+        let ways = ["8", "--mode", "await", "--wait", "one", "--format", format];
+        let report = bench(&node, &[load.as_slice(), &ways].concat());
+        for name in ["committed", "accepted"] {
+            assert_eq!(report[name], 200, "{name} in {report}");
+        }
+        assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+        assert_eq!(report["commit_latency"]["count"], 200, "{report}");
+    }
+    let scrape = Scrape::of(&node).await;
+    let count = |method, route| {
+        let labels = [("method", method), ("route", route), ("code", "200")];
+        scrape.sum("ledger_http_requests_total", &labels)
+    };
+    assert_eq!(count("POST", "/v1/transactions"), 400.0);
+    // The funding of the accounts waits by hash.
+    let waits = count("GET", "/v1/transactions/wait_by_hash/{txn_hash}");
+    assert!((1.0..20.0).contains(&waits), "{waits} waits by hash");
 }
 
 #[test]

@@ -63,6 +63,9 @@ pub struct Plan {
     pub interval: Option<Duration>,
     /// Whether a connection waits for the commit of a transfer before it sends its next one.
     pub is_commit_awaited: bool,
+    /// Whether the submission itself waits for the commit (`timeout_ms`), so that a second request
+    /// follows only if the submission reached its deadline.
+    pub is_wait_in_submission: bool,
     /// Whether nonces protect the transfers, instead of sequence numbers.
     pub is_orderless: bool,
     /// The encoding of submissions.
@@ -129,6 +132,7 @@ pub(super) mod tests {
             expires_after: Duration::from_secs(300),
             interval: None,
             is_commit_awaited: false,
+            is_wait_in_submission: false,
             is_orderless: false,
             format: SubmissionFormat::Bcs,
             seed: 1,

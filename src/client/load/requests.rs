@@ -24,6 +24,10 @@ const AMOUNT: u64 = 1;
 /// that expire within 100 s.
 const ORDERLESS_EXPIRES_AFTER: Duration = Duration::from_secs(60);
 
+/// Time limit of the wait of a submission, in milliseconds. Responses are awaited longer than this
+/// after the end of a run.
+const SUBMISSION_TIMEOUT_MS: u64 = 5_000;
+
 /// A writer of the requests to one node.
 ///
 /// The parts that all requests share are formatted once.
@@ -45,9 +49,14 @@ impl RequestWriter {
             SubmissionFormat::Bcs => (submission_media_type(&plan.chain.vendor), BCS),
             SubmissionFormat::Json(_) => (JSON.to_owned(), JSON),
         };
+        let query = if plan.is_wait_in_submission {
+            format!("?timeout_ms={SUBMISSION_TIMEOUT_MS}")
+        } else {
+            String::new()
+        };
         let submission_head = format!(
-            "POST /v1/transactions HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\n\
-             accept: {accept}\r\ncontent-length: "
+            "POST /v1/transactions{query} HTTP/1.1\r\nhost: {host}\r\n\
+             content-type: {media_type}\r\naccept: {accept}\r\ncontent-length: "
         );
         let tail = |accept| format!(" HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n");
         Self {
@@ -130,11 +139,9 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;
 
-    /// Returns the `Accept` headers of a submission, a request for its transaction, and another GET
-    /// request.
-    fn accept_headers(format: SubmissionFormat) -> [String; 3] {
-        let plan = Plan { format, ..plan() };
-        let writer = RequestWriter::new(&plan, "127.0.0.1:1");
+    /// Returns a submission, a request for its transaction, and another GET request.
+    fn requests(plan: &Plan) -> [String; 3] {
+        let writer = RequestWriter::new(plan, "127.0.0.1:1");
         let protector = ReplayProtector::SequenceNumber(0);
         let account = SendingAccount {
             signer: signer::Signer::new(Ed25519PrivateKey::from_seed(&[1; 32])),
@@ -142,13 +149,17 @@ mod tests {
             recipient: AccountAddress::ONE,
             signed_in_advance: VecDeque::new(),
         };
-        let transfer = writer.sign(&plan, &account, protector);
+        let transfer = writer.sign(plan, &account, protector);
         let mut requests = [Vec::new(), Vec::new(), Vec::new()];
         writer.write_submission(&transfer, &mut requests[0]);
         writer.write_transaction_get("/v1/transactions/by_hash/0x1", &mut requests[1]);
         writer.write_get("/v1", &mut requests[2]);
-        requests.map(|request| {
-            let request = String::from_utf8_lossy(&request);
+        requests.map(|request| String::from_utf8_lossy(&request).into_owned())
+    }
+
+    /// Returns the `Accept` headers of [`requests`].
+    fn accept_headers(format: SubmissionFormat) -> [String; 3] {
+        requests(&Plan { format, ..plan() }).map(|request| {
             let mut lines = request.lines();
             let accept = lines.find_map(|line| line.strip_prefix("accept: "));
             accept.unwrap_or_default().to_owned()
@@ -164,5 +175,22 @@ mod tests {
     fn accepts_only_json_if_submissions_are_json() {
         let format = SubmissionFormat::Json(Arc::new(|_| "{}".to_owned()));
         assert_eq!(accept_headers(format), [JSON; 3]);
+    }
+
+    #[test]
+    fn adds_the_timeout_to_submissions_that_wait() {
+        for (is_wait_in_submission, path) in [
+            (false, "/v1/transactions"),
+            (true, "/v1/transactions?timeout_ms=5000"),
+        ] {
+            let [submission, ..] = requests(&Plan {
+                is_wait_in_submission,
+                ..plan()
+            });
+            assert!(
+                submission.starts_with(&format!("POST {path} HTTP/1.1\r\n")),
+                "{submission}"
+            );
+        }
     }
 }

@@ -74,6 +74,9 @@ pub struct Arguments {
     /// Event that a connection waits for before it sends its next transfer
     #[arg(long, value_enum, default_value_t = Mode::Submit)]
     pub(super) mode: Mode,
+    /// Requests with which a connection waits for a commit, in mode await
+    #[arg(long, value_enum, default_value_t = Wait::Two)]
+    pub(super) wait: Wait,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
     /// account
     #[arg(long)]
@@ -121,8 +124,18 @@ impl From<Seconds> for Duration {
 pub(super) enum Mode {
     /// The response to the submission.
     Submit,
-    /// The commit, by a long poll.
+    /// The commit.
     Await,
+}
+
+/// The requests with which a connection waits for the commit of its submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Wait {
+    /// A submission, and a long poll by hash.
+    Two,
+    /// A submission that waits (`timeout_ms`).
+    One,
 }
 
 /// The encoding of a submission, and of the response to a wait.
@@ -214,6 +227,7 @@ impl Arguments {
             },
             interval: self.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
             is_commit_awaited: self.mode == Mode::Await,
+            is_wait_in_submission: self.mode == Mode::Await && self.wait == Wait::One,
             is_orderless: self.orderless,
             seed,
             has_used_accounts: self.seed.is_some(),

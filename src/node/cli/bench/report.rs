@@ -1,6 +1,6 @@
 //! The report of a run, as text or JSON.
 
-use super::arguments::{Arguments, Format, Mode};
+use super::arguments::{Arguments, Format, Mode, Wait};
 use ledger_client::load::{History, LatencySummary, Run, Tally};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
@@ -15,6 +15,9 @@ const PARTS: u64 = 5;
 #[derive(Debug, Serialize)]
 pub struct Report {
     mode: Mode,
+    /// The requests of a wait, in mode await.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<Wait>,
     format: Format,
     connections: usize,
     accounts: usize,
@@ -134,6 +137,7 @@ impl Report {
         };
         Self {
             mode: arguments.mode,
+            wait: (arguments.mode == Mode::Await).then_some(arguments.wait),
             format: arguments.format,
             connections: plan.connections,
             accounts: plan.accounts,
