@@ -82,6 +82,13 @@ def arguments():
         metavar="LOAD",
         help="a load of beside or shares; default: all",
     )
+    parser.add_argument(
+        "--request",
+        action="append",
+        dest="requests",
+        metavar="TEXT",
+        help="measure only requests of costs whose name has this text",
+    )
     sustain = "total measured seconds of the node's turns of a sustained row"
     parser.add_argument("--sustain", type=int, default=sustained.SECONDS_DEFAULT, help=sustain)
     parser.add_argument("--busy-share", type=float, default=0.85)

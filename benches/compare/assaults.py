@@ -3,7 +3,9 @@
 import dataclasses
 import itertools
 
+import costs
 import expensive
+import many
 import sender
 import signing
 import stock
@@ -17,6 +19,8 @@ PARKED = 60
 FIRST_NONCE = 1_000_000
 # Number of transactions that one account signs before its load. They fill its part of the mempool.
 PRE_SIGNED = 4_000
+# Number of batches of 1,000 transfers that are signed before their load. Their nonces expire soon.
+PRE_SIGNED_BATCHES = 40
 # Balance reads in each batch of the harmless load.
 PIPELINED = 16
 
@@ -48,9 +52,11 @@ def listed(all_requests, name):
     return repeated(found.make)
 
 
-def of_costs(name, connections):
+def of_costs(name, connections, expected=(200,)):
     """Returns the function of a load that repeats a request of the row `costs`."""
-    return lambda ledger: sender.Load(connections, listed(expensive.requests(ledger), name))
+    return lambda ledger: sender.Load(
+        connections, listed(costs.requests(ledger), name), expected=expected
+    )
 
 
 def simulations(_ledger):
@@ -145,6 +151,26 @@ def pipelined_pages(ledger):
     return sender.Load(256, fixed(batch), pipelined=PIPELINED)
 
 
+def waits_for_many(ledger):
+    """Returns a load of waits, each for all transactions that cannot be committed."""
+    hashes = [bytes.fromhex(hash.removeprefix("0x")) for hash in ledger["parked"]]
+    return sender.Load(LONG_POLLS // PARKED, fixed(many.wait(hashes, "BCS", 60_000)))
+
+
+def large_batches(_ledger):
+    """Returns a load of batches of 1,000 valid transfers of one account."""
+
+    def requests():
+        def request(number):
+            first = FIRST_NONCE + number * many.BATCH_MAX
+            return many.batch("BCS", many.transfers("BCS", many.BATCH_MAX, first))
+
+        prepared = [request(number) for number in range(PRE_SIGNED_BATCHES)]
+        return itertools.chain(prepared, map(request, itertools.count(PRE_SIGNED_BATCHES)))
+
+    return sender.Load(64, requests, expected=(202, 206))
+
+
 def balances(ledger, connections=64):
     """Returns the harmless load: batches of balance reads."""
     paths = ledger["balances"]
@@ -205,4 +231,27 @@ ALL = {
     ),
     "pipelined": Assault("pipelined reads of small pages", pipelined_pages),
     "documents": Assault("the OpenAPI document", of_costs("GET /spec.json, zstd", 256)),
+    "waits_for_many": Assault(
+        "one address, all permits of waits, 60 in each request",
+        waits_for_many,
+        (f"wait.capacity={LONG_POLLS_MAX}",),
+        park,
+    ),
+    "unknown_waits": Assault(
+        "waits for 10,000 unknown hashes",
+        of_costs("POST /transactions/wait, JSON, 10,000 unknown hashes", 64),
+    ),
+    "large_batches": Assault("one account, batches of 1,000 transfers", large_batches),
+    "wrong_batches": Assault(
+        "batches of 1,000 wrong signatures",
+        of_costs("POST /transactions/batch, BCS, 1,000 wrong signatures", 64, (400,)),
+    ),
+    "statuses": Assault(
+        "the status of a transaction of 64 KB",
+        of_costs("POST /transactions/status, committed, 64 KB", 256),
+    ),
+    "status_signatures": Assault(
+        "the status of 32 passkeys, the last one wrong",
+        of_costs("POST /transactions/status, 32 passkeys, the last one wrong", 500),
+    ),
 }

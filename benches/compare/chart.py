@@ -29,12 +29,14 @@ def bar(y, name, figure, note, largest, color):
 
 
 def svg(results):
-    """Returns the picture of all rows."""
+    """Returns the picture of all rows that compare programs."""
     machine = results["machine"]
     cores = f"{machine['cores']} x {machine['processor']}"
     head = f"{machine['date']}, commit {machine['commit']}, {cores}"
     lines, y = [f'<text x="20" y="28">{escape(head)}</text>'], 60
     for row in results["rows"]:
+        if "lines" in row:
+            continue
         title = escape(f"{row['title']}, {row['unit']}")
         lines.append(f'<text x="20" y="{y}" font-weight="bold">{title}</text>')
         y += 10

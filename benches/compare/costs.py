@@ -7,6 +7,7 @@ the first request. The node has no response cache, because a client can always v
 """
 
 import contextlib
+import itertools
 import json
 import pathlib
 import time
@@ -14,6 +15,7 @@ import time
 import expensive
 import figures
 import machine
+import many
 import programs
 import start
 import stock
@@ -53,7 +55,7 @@ class Costs:
         start.copy(kept / "data", fresh / "data")
         ledger = json.loads((kept / "ledger.json").read_text())
         runs = {}
-        for request in expensive.requests(ledger):
+        for request in requests(ledger, options.requests):
             # A node of its own, because memory that an earlier request used is not returned.
             with programs.NODE.start(options, fresh, *SETTINGS) as node:
                 client = wire.Connection(node.addresses["api"])
@@ -78,6 +80,13 @@ class Costs:
         ]
         rows.sort(key=lambda row: -row["cpu_us"] / row["bytes_in"])
         return [{"name": self.name, "head": HEAD, "lines": [line(row) for row in rows]}]
+
+
+def requests(ledger, parts=()):
+    """Yields the requests whose name has one of `parts`, or all."""
+    for request in itertools.chain(expensive.requests(ledger), many.requests(ledger)):
+        if not parts or any(part in request.name for part in parts):
+            yield request
 
 
 def cost(node, client, request):

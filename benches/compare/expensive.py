@@ -8,7 +8,7 @@ import signing
 import stock
 import wire
 
-# Maximum number of transactions of a page, and of a batch.
+# Maximum number of transactions of a page, and number of large ones in a batch.
 PAGE_MAX, BATCH_MAX = 100, 10
 # Bytes of a JSON body that is close to the maximum, 8 MiB.
 BODY_BYTES = 8_000_000

@@ -23,6 +23,8 @@ class Load:
         # Whether the load must use the whole machine, and a larger figure is better.
         self.is_throughput = unit == "committed/s"
         self.rounds_max = None
+        # Settings of the node.
+        self.settings = ()
 
     def contenders(self, options):
         return programs.contenders(options, self.first, *self.against)
@@ -36,6 +38,10 @@ class Load:
             *("--duration", options.seconds),
             *("--pre-signed", transfers),
         ]
+
+    def peer_load(self, options):
+        """Returns the options of the generator that loads a peer."""
+        return self.load(options)
 
     def figure(self, report):
         return (

@@ -266,7 +266,8 @@ class Ledger:
 
     def run(self, row, options, directory):
         """Starts the program in an empty directory and loads it once."""
-        with self.start(options, directory.fresh()) as program:
+        settings = row.settings if self in NODES else ()
+        with self.start(options, directory.fresh(), *settings) as program:
             return self.drive(program, row, options)
 
 
@@ -325,7 +326,7 @@ class Anvil:
             target = ["--address", f"127.0.0.1:{port}", "--pid", program.pid]
             return report(
                 program,
-                [options.peer_load, *target, *row.load(options), "--warm-up", options.warm_up],
+                [options.peer_load, *target, *row.peer_load(options), "--warm-up", options.warm_up],
             )
 
 
@@ -345,6 +346,7 @@ ANVIL_100_MS = Anvil("anvil, 100 ms blocks", "--block-time", "0.1")
 ANVIL_10_MS = Anvil("anvil, 10 ms blocks", "--block-time", "0.01")
 ANVIL_AUTOMINE = Anvil("anvil, automine")
 PEERS = (ANVIL_100_MS, ANVIL_10_MS, ANVIL_AUTOMINE)
+NODES = (NODE, NODE_JSON, NODE_OLD, NODE_OLD_JSON)
 OLD_BUILDS = {NODE: NODE_OLD, NODE_JSON: NODE_OLD_JSON}
 
 

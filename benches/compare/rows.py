@@ -6,6 +6,7 @@ the rounds of a row that takes long.
 
 import beside
 import block
+import bulk
 import costs
 import growth
 import load
@@ -16,6 +17,7 @@ import reads
 import shares
 import start
 import sustained
+import waits_many
 
 ALL = [
     *load.ROWS,
@@ -29,14 +31,16 @@ ALL = [
     *costs.ROWS,
     *beside.ROWS,
     *shares.ROWS,
+    *bulk.ROWS,
+    *waits_many.ROWS,
 ]
 NAMES = [row.name for row in ALL]
 # Rows that use `ledger-wait-load`.
-WITH_WAITS = {row.name for row in (*reads.ROWS, *parked.ROWS, *block.ROWS)}
+WITH_WAITS = {row.name for row in (*reads.ROWS, *parked.ROWS, *block.ROWS, *waits_many.ROWS)}
 # Rows of the node alone, which print a table of their own.
-OF_NODE = {costs.NAME, beside.NAME, shares.NAME}
+OF_NODE = {costs.NAME, beside.NAME, shares.NAME, waits_many.NAME}
 # Rows that take a quarter of an hour or more, run only if named, and do not compare builds.
-LONG = {long.NAME, *sustained.NAMES, *OF_NODE}
+LONG = {long.NAME, *sustained.NAMES, bulk.NAME, *OF_NODE}
 BY_DEFAULT = [name for name in NAMES if name not in LONG]
 
 

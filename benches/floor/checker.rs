@@ -9,7 +9,9 @@ use ledger_crypto::{
     DecodedKeys, HashValue,
     ed25519::{Equation, batch},
 };
-use ledger_types::{decode_signed_transaction, transaction::TransactionAuthenticator};
+use ledger_types::{
+    SignedTransaction, decode_signed_transaction, transaction::TransactionAuthenticator,
+};
 use ledger_vm::Chain;
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 use tokio::{sync::oneshot, task::yield_now};
@@ -67,28 +69,26 @@ impl Checker {
     /// Nothing is appended then.
     pub async fn take(&self, body: Bytes) -> Result<HashValue, Rejection> {
         let transaction = decode_signed_transaction(&body).map_err(|_| Rejection::Form)?;
-        let TransactionAuthenticator::Ed25519 {
-            public_key,
-            signature,
-        } = &transaction.authenticator
-        else {
-            // Other kinds of signatures are checked alone, as in the node.
-            transaction
-                .check(self.chain.vendor(), self.chain.parameters())
-                .map_err(|_| Rejection::Signature)?;
-            let hash = self.hash(&body);
+        let prepared = equation(
+            &self.chain,
+            &mut self.keys.borrow_mut(),
+            &transaction,
+            &body,
+        )?;
+        let Some(equation) = prepared else {
+            let hash = hash(&self.chain, &body);
             self.log.append(std::iter::once((hash, &*body)));
             return Ok(hash);
         };
-        let seed = self.chain.vendor().seeds().raw_transaction;
-        // The encoding is canonical, so these bytes are the signed bytes.
-        let signed = &body[..body.len().saturating_sub(PLAIN_AUTHENTICATOR_BYTES)];
-        let equation = public_key.equation_with_cache(
-            &mut self.keys.borrow_mut(),
-            &[seed.as_bytes(), signed],
-            signature,
-        );
-        let equation = equation.map_err(|_| Rejection::Signature)?;
+        self.queue(equation, body).await
+    }
+
+    /// Queues an equation, and returns the hash of its transaction when the batch was checked.
+    fn queue(
+        &self,
+        equation: Equation,
+        body: Bytes,
+    ) -> impl Future<Output = Result<HashValue, Rejection>> + use<> {
         let (verdict, answer) = oneshot::channel();
         let is_first = {
             let mut jobs = self.jobs.borrow_mut();
@@ -99,16 +99,7 @@ impl Checker {
             actix_web::rt::spawn(self.clone().check_all());
         }
         // An error means that the thread ends.
-        answer.await.unwrap_or(Err(Rejection::Signature))
-    }
-
-    fn hash(&self, body: &[u8]) -> HashValue {
-        const USER_TRANSACTION: &[u8] = &[0];
-        self.chain
-            .vendor()
-            .seeds()
-            .transaction
-            .hash(&[USER_TRANSACTION, body])
+        async { answer.await.unwrap_or(Err(Rejection::Signature)) }
     }
 
     /// Checks all queued submissions once a yield adds no more of them.
@@ -129,7 +120,7 @@ impl Checker {
             .zip(holds)
             .map(|(job, holds)| {
                 let verdict = holds
-                    .then(|| self.hash(&job.body))
+                    .then(|| hash(&self.chain, &job.body))
                     .ok_or(Rejection::Signature);
                 (job, verdict)
             })
@@ -143,4 +134,42 @@ impl Checker {
             let _ = job.verdict.send(verdict);
         }
     }
+}
+
+/// Returns the equation of a transaction with a single ed25519 signature.
+///
+/// Checks all other kinds of signatures alone, as the node does, and returns `None`. `body` is the
+/// BCS form of the transaction.
+///
+/// # Errors
+///
+/// Returns [`Rejection::Signature`] if the signature cannot be valid.
+pub fn equation(
+    chain: &Chain,
+    keys: &mut DecodedKeys,
+    transaction: &SignedTransaction,
+    body: &[u8],
+) -> Result<Option<Equation>, Rejection> {
+    let TransactionAuthenticator::Ed25519 {
+        public_key,
+        signature,
+    } = &transaction.authenticator
+    else {
+        let checked = transaction.check(chain.vendor(), chain.parameters());
+        return checked.map(|_| None).map_err(|_| Rejection::Signature);
+    };
+    let seed = chain.vendor().seeds().raw_transaction;
+    // The encoding is canonical, so these bytes are the signed bytes.
+    let signed = &body[..body.len().saturating_sub(PLAIN_AUTHENTICATOR_BYTES)];
+    public_key
+        .equation_with_cache(keys, &[seed.as_bytes(), signed], signature)
+        .map(Some)
+        .map_err(|_| Rejection::Signature)
+}
+
+/// Returns the hash of a signed transaction in BCS.
+pub fn hash(chain: &Chain, body: &[u8]) -> HashValue {
+    const USER_TRANSACTION: &[u8] = &[0];
+    let seed = &chain.vendor().seeds().transaction;
+    seed.hash(&[USER_TRANSACTION, body])
 }

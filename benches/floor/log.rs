@@ -128,6 +128,22 @@ impl Log {
         }
     }
 
+    /// Returns the numbers of transactions, or `None` for unknown ones. The log syncs them
+    /// immediately.
+    pub fn numbers(&self, hashes: &[HashValue]) -> Vec<Option<u64>> {
+        let mut queue = self.lock();
+        let numbers: Vec<_> = hashes
+            .iter()
+            .map(|hash| queue.recent.number(hash))
+            .collect();
+        let last = numbers.iter().flatten().max().copied();
+        if let Some(last) = last.filter(|last| *last > self.durable()) {
+            queue.awaited = queue.awaited.max(last);
+            self.wake(queue);
+        }
+        numbers
+    }
+
     /// Returns the number of durable transactions. All numbers up to this one are durable.
     pub fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)

@@ -3,32 +3,38 @@
 //! `benches/compare` runs it in turns with the node, and reports the node's speed as a share of the
 //! floor's. The floor accepts `POST /v1/transactions` in BCS, decodes the body, checks signatures
 //! in batches under the ledger's rule, responds with 202, and appends the bytes to a file. One
-//! `fdatasync` makes all waiting transactions durable, and `wait_by_hash` responds after it.
+//! `fdatasync` makes all waiting transactions durable, and `wait_by_hash`, a submission with
+//! `timeout_ms`, and a wait for many respond after it.
 //!
 //! The floor has no pool, no execution, and no index. A transaction stays on the thread that
 //! received it, the cheapest arrangement of several that were tried.
 //!
 //! | module | content |
 //! |---|---|
-//! | `checker` | batches of signature checks |
+//! | `checker` | signature checks of the submissions of one thread |
+//! | `batch` | threads that check the signatures of a batch |
 //! | `log` | the file and its thread |
 //! | `recent` | positions of the newest transactions in the log |
 //! | `parked` | requests that wait for a sync |
 //! | `polling` | waits that poll, as on the Aptos full node, for comparison |
 //! | `routes` | handlers |
+//! | `many` | handlers of batches, and of waits for many transactions |
 
+mod batch;
 mod checker;
 mod log;
+mod many;
 mod parked;
 mod polling;
 mod recent;
 mod routes;
 
 use actix_web::{App, HttpServer, http::KeepAlive, web};
+use batch::BatchChecker;
 use clap::Parser;
 use log::Log;
 use polling::Polling;
-use routes::Worker;
+use routes::{CHAIN_ID, Worker};
 use std::{
     io::{self, Write as _},
     net::SocketAddr,
@@ -83,10 +89,12 @@ async fn main() -> io::Result<()> {
         0 => cores(),
         workers => workers,
     };
+    let batches = BatchChecker::start(cores(), CHAIN_ID)?;
     let server = HttpServer::new({
         let log = Arc::clone(&log);
         move || {
-            let worker = web::Data::new(Worker::new(&log, polling.clone()));
+            let worker = Worker::new(&log, batches.clone(), polling.clone());
+            let worker = web::Data::new(worker);
             App::new().app_data(worker).configure(routes::configure)
         }
     });

@@ -3,13 +3,15 @@
 //! The requests that the load generator sends before the load are served with constants.
 
 use crate::{
+    batch::BatchChecker,
     checker::{Checker, Rejection},
     log::{Log, Standing},
+    many,
     parked::Parked,
     polling::Polling,
 };
 use actix_web::{
-    HttpResponse,
+    HttpRequest, HttpResponse,
     http::header::ContentType,
     web::{self, Bytes, Data, Path, PayloadConfig, ServiceConfig},
 };
@@ -20,11 +22,11 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Chain id of every transfer.
-const CHAIN_ID: u8 = 4;
+pub const CHAIN_ID: u8 = 4;
 /// The header in which the node sends the chain id.
 const CHAIN_ID_HEADER: (&str, &str) = ("x-node-chain-id", "4");
-/// Maximum size of a submission, in bytes. A transfer is much smaller.
-const BODY_BYTES_MAX: usize = 64 * 1024;
+/// Maximum size of a body, in bytes, as on the node. A transfer is much smaller.
+const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Maximum size of a response of `/bytes`, several times a page of a hundred transactions.
 const ANSWER_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Balance of every account.
@@ -38,12 +40,13 @@ pub struct Worker {
     parked: Parked,
     /// The polling requests, if requests poll instead of being notified.
     polling: Option<Polling>,
-    log: Arc<Log>,
+    pub batches: BatchChecker,
+    pub log: Arc<Log>,
 }
 
 impl Worker {
     /// Creates the state of a thread.
-    pub fn new(log: &Arc<Log>, polling: Option<Polling>) -> Self {
+    pub fn new(log: &Arc<Log>, batches: BatchChecker, polling: Option<Polling>) -> Self {
         let parked = Parked::default();
         log.ring(parked.bell());
         let chain = new_chain(CHAIN_ID, Vendor::default(), Parameters::default());
@@ -51,12 +54,13 @@ impl Worker {
             checker: Checker::new(chain, log),
             parked,
             polling,
+            batches,
             log: Arc::clone(log),
         }
     }
 
     /// Waits until the transaction of this number is durable. Returns false if it cannot wait.
-    async fn wait(&self, number: u64) -> bool {
+    pub async fn wait(&self, number: u64) -> bool {
         let log = Arc::clone(&self.log);
         match &self.polling {
             Some(polling) => polling.wait(|| number <= log.durable()).await,
@@ -68,8 +72,9 @@ impl Worker {
     }
 }
 
-/// Adds the routes. The load uses `/v1/transactions` and `wait_by_hash`.
+/// Adds the routes. The load uses `/v1/transactions` and `wait_by_hash`, and those of [`many`].
 pub fn configure(config: &mut ServiceConfig) {
+    many::configure(config);
     config
         .app_data(PayloadConfig::new(BODY_BYTES_MAX))
         .route("/v1/transactions", web::post().to(submit))
@@ -86,8 +91,15 @@ pub fn configure(config: &mut ServiceConfig) {
         .route("/bytes/{count}", web::get().to(bytes));
 }
 
-async fn submit(worker: Data<Worker>, body: Bytes) -> HttpResponse {
+/// Submits a transaction, and waits until it is durable if the query has `timeout_ms`.
+async fn submit(worker: Data<Worker>, request: HttpRequest, body: Bytes) -> HttpResponse {
     match worker.checker.take(body).await {
+        Ok(hash) if request.query_string().starts_with("timeout_ms=") => {
+            match worker.log.standing(&hash) {
+                Standing::Appended(number) if worker.wait(number).await => durable(number),
+                standing => answer(Some(standing)),
+            }
+        }
         Ok(hash) => HttpResponse::Accepted()
             .content_type(ContentType::json())
             .body(format!("{{\"hash\":\"{hash}\"}}")),
@@ -168,7 +180,7 @@ fn constant(body: &Value) -> HttpResponse {
     HttpResponse::Ok().json(body)
 }
 
-fn refused(error_code: &str) -> HttpResponse {
+pub fn refused(error_code: &str) -> HttpResponse {
     HttpResponse::BadRequest().json(json!({ "message": error_code, "error_code": error_code }))
 }
 
@@ -178,6 +190,10 @@ mod tests {
     use actix_web::{App, http::StatusCode, test};
     use ledger_test_support::{TestAccount, development_chain, function_call};
     use ledger_types::SignedTransaction;
+
+    fn worker(log: &Arc<Log>) -> Worker {
+        Worker::new(log, BatchChecker::start(2, CHAIN_ID).unwrap(), None)
+    }
 
     fn signed(sequence_number: u64) -> SignedTransaction {
         let call = function_call("0x1::any::call", &[], vec![]);
@@ -190,7 +206,7 @@ mod tests {
         let path = directory.path().join("log");
         let log = Log::open(&path, 0).unwrap();
         let app = App::new()
-            .app_data(Data::new(Worker::new(&log, None)))
+            .app_data(Data::new(worker(&log)))
             .configure(configure);
         let app = test::init_service(app).await;
         let post = |transaction: &SignedTransaction| {
@@ -237,7 +253,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let log = Log::open(&directory.path().join("log"), 0).unwrap();
         let app = App::new()
-            .app_data(Data::new(Worker::new(&log, None)))
+            .app_data(Data::new(worker(&log)))
             .configure(configure);
         let app = test::init_service(app).await;
         for body in [&b""[..], b"no transaction", &[0; 200]] {
@@ -247,5 +263,72 @@ mod tests {
             let answer = test::call_service(&app, request.to_request()).await;
             assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{body:?}");
         }
+    }
+
+    #[actix_web::test]
+    async fn responds_to_a_submission_with_a_timeout_when_it_is_durable() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = Log::open(&directory.path().join("log"), 0).unwrap();
+        let app = App::new()
+            .app_data(Data::new(worker(&log)))
+            .configure(configure);
+        let app = test::init_service(app).await;
+        let request = test::TestRequest::post()
+            .uri("/v1/transactions?timeout_ms=5000")
+            .set_payload(bcs::to_bytes(&signed(0)).unwrap());
+        let answer = test::call_service(&app, request.to_request()).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        let answer: Value = test::read_body_json(answer).await;
+        assert_eq!((&answer["version"], log.durable()), (&json!("1"), 1));
+    }
+
+    #[actix_web::test]
+    async fn submits_a_batch_of_several_parts_and_waits_for_all_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = Log::open(&directory.path().join("log"), 0).unwrap();
+        let app = App::new()
+            .app_data(Data::new(worker(&log)))
+            .configure(configure);
+        let app = test::init_service(app).await;
+        let post = |path: &str, media_type: &'static str, body: Vec<u8>| {
+            let request = test::TestRequest::post()
+                .uri(path)
+                .insert_header(("content-type", media_type))
+                .set_payload(body);
+            test::call_service(&app, request.to_request())
+        };
+        let good: Vec<_> = (0..150).map(signed).collect();
+        let mut bad = good.clone();
+        bad[149].raw.sequence_number = 200;
+        for (batch, expected) in [
+            (&bad, StatusCode::BAD_REQUEST),
+            (&good, StatusCode::ACCEPTED),
+        ] {
+            let body = bcs::to_bytes(batch).unwrap();
+            let answer = post("/v1/transactions/batch", "application/x-bcs", body).await;
+            assert_eq!(answer.status(), expected);
+        }
+        let unknown = bad[149].hash(&Vendor::default());
+        let mut hashes: Vec<_> = good
+            .iter()
+            .map(|transaction| transaction.hash(&Vendor::default()))
+            .collect();
+        hashes.push(unknown);
+        let body = json!({ "hashes": hashes.iter().map(HashValue::to_string).collect::<Vec<_>>() });
+        let body = body.to_string().into_bytes();
+        let answer = post("/v1/transactions/wait", "application/json", body).await;
+        let text = test::read_body(answer).await;
+        let lines: Vec<Value> = text
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        assert_eq!((lines.len(), log.durable()), (152, 150));
+        assert_eq!(lines[149]["version"], "150");
+        assert_eq!(lines[150]["status"], "unknown");
+        assert_eq!(lines[151]["committed"], 150);
+        let body = bcs::to_bytes(&hashes).unwrap();
+        let answer = post("/v1/transactions/wait", "application/x-bcs", body).await;
+        assert_eq!(answer.status(), StatusCode::OK);
     }
 }

@@ -15,6 +15,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
     error::Error,
+    iter,
     num::NonZero,
     rc::Rc,
     thread,
@@ -26,6 +27,8 @@ use tokio::{runtime, task::LocalSet, time::sleep_until};
 const CALLS_PER_REQUEST: usize = 200;
 /// Maximum time after the load in which accepted transfers may be mined.
 const MINED_TIMEOUT: Duration = Duration::from_secs(5);
+/// Interval between two requests for a receipt, a block of the fastest peer that is compared.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Interval between two counts of mined transfers.
 const COUNT_INTERVAL: Duration = Duration::from_millis(100);
 /// Balance of each account in wei, more than it spends.
@@ -34,6 +37,8 @@ const BALANCE: &str = "0xffffffffffffffffffff";
 /// The state that all connections share.
 struct Load {
     mode: Mode,
+    /// The value of the `Host` header, if receipts are polled for.
+    polled_host: Option<String>,
     measured_from: Instant,
     end: Instant,
     tally: RefCell<Tally>,
@@ -73,6 +78,7 @@ async fn measure(
     let measured_from = begin + arguments.warm_up();
     let load = Rc::new(Load {
         mode: arguments.mode,
+        polled_host: arguments.poll.then(|| arguments.address.clone()),
         measured_from,
         end: measured_from + arguments.duration(),
         tally: RefCell::default(),
@@ -128,26 +134,57 @@ async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDequ
         let Some(request) = requests.pop_front() else {
             return load.ran_out.set(true);
         };
-        let outcome = match connection.exchange(&request).await {
-            Ok(answer) => rpc::outcome(&answer),
-            Err(_) => None,
+        let outcomes = match connection.exchange(&request).await {
+            Ok(answer) => rpc::outcomes(&answer),
+            Err(_) => Vec::new(),
         };
-        load.count(due, outcome);
+        if outcomes.is_empty() {
+            load.tally.borrow_mut().count_error("no answer".to_owned());
+        }
+        for outcome in outcomes {
+            let outcome = load.poll(&mut connection, outcome).await;
+            load.count(due, outcome);
+        }
     }
 }
 
 impl Load {
-    fn count(&self, due: Instant, outcome: Option<rpc::Outcome>) {
+    /// Returns the receipt of an accepted transfer if receipts are polled for, else its outcome.
+    ///
+    /// Returns the last outcome if there is no receipt a few seconds after the load.
+    async fn poll(&self, connection: &mut Connection, accepted: rpc::Outcome) -> rpc::Outcome {
+        let Some(host) = &self.polled_host else {
+            return accepted;
+        };
+        if accepted.error.is_some() {
+            return accepted;
+        }
+        let call = rpc::call("eth_getTransactionReceipt", &json!([accepted.result]));
+        let request = rpc::request(host, &call);
+        loop {
+            let answer = connection.exchange(&request).await;
+            let polled = answer.ok().and_then(|answer| rpc::outcomes(&answer).pop());
+            let is_over = self.end.elapsed() > MINED_TIMEOUT;
+            match polled {
+                Some(polled) if polled.error.is_some() || !polled.result.is_null() || is_over => {
+                    return polled;
+                }
+                None if is_over => return accepted,
+                _ => tokio::time::sleep(POLL_INTERVAL).await,
+            }
+        }
+    }
+
+    fn count(&self, due: Instant, outcome: rpc::Outcome) {
         let mut tally = self.tally.borrow_mut();
         let measured = due >= self.measured_from;
         match outcome {
-            None => tally.count_error("no answer".to_owned()),
-            Some(rpc::Outcome {
+            rpc::Outcome {
                 error: Some(fault), ..
-            }) => {
+            } => {
                 tally.count_error(format!("{} {}", fault.code, fault.message));
             }
-            Some(rpc::Outcome { result, .. }) => {
+            rpc::Outcome { result, .. } => {
                 self.accepted.set(self.accepted.get() + 1);
                 if measured {
                     self.accepted_measured.set(self.accepted_measured.get() + 1);
@@ -205,20 +242,32 @@ fn sign_all(arguments: &Arguments, accounts: &[Account], chain_id: u64) -> Vec<V
     let connections = arguments.connections.get().min(accounts.len());
     let each = arguments.pre_signed.get().div_ceil(connections);
     let method = match arguments.mode {
-        Mode::Submit => "eth_sendRawTransaction",
-        Mode::Await => "eth_sendRawTransactionSync",
+        Mode::Await if !arguments.poll => "eth_sendRawTransactionSync",
+        Mode::Submit | Mode::Await => "eth_sendRawTransaction",
     };
     let sign = |connection: usize| -> VecDeque<Vec<u8>> {
         let own: Vec<_> = (connection..accounts.len()).step_by(connections).collect();
-        let transfers = (0..each).map(|number| {
+        let calls = (0..each).map(|number| {
             let sender = own[number % own.len()];
             let recipient = &accounts[(sender + 1) % accounts.len()];
             let nonce = (number / own.len()) as u64;
             let signed = accounts[sender].sign(chain_id, nonce, recipient);
             let signed = format!("0x{}", hex::encode(signed));
-            rpc::request(&arguments.address, &rpc::call(method, &json!([signed])))
+            rpc::call(method, &json!([signed]))
         });
-        transfers.collect()
+        let batch = arguments.batch.get();
+        if batch == 1 {
+            return calls
+                .map(|call| rpc::request(&arguments.address, &call))
+                .collect();
+        }
+        let mut calls = calls.peekable();
+        iter::from_fn(|| {
+            calls.peek()?;
+            let list = Value::Array(calls.by_ref().take(batch).collect());
+            Some(rpc::request(&arguments.address, &list))
+        })
+        .collect()
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {

@@ -6,7 +6,9 @@
 //! All transfers are signed before the load. Mode `submit` sends them with
 //! `eth_sendRawTransaction`, and derives the number of mined ones from the nonces of the accounts.
 //! Mode `await` sends them with `eth_sendRawTransactionSync`, which responds with the receipt: the
-//! long poll of the peer.
+//! long poll of the peer. With `--batch` a request is a list of such calls, which the peer serves
+//! concurrently. With `--poll` the generator sends them as in mode `submit`, and requests the
+//! receipt of each until there is one.
 
 mod load;
 mod report;
@@ -50,6 +52,12 @@ struct Arguments {
     /// Whether the generator waits for the receipt of each transfer
     #[arg(long, value_enum)]
     mode: Mode,
+    /// Number of transfers of a request
+    #[arg(long, default_value = "1")]
+    batch: NonZeroUsize,
+    /// Poll for the receipts of mode `await`, instead of waiting for the response with the receipt
+    #[arg(long, conflicts_with = "batch")]
+    poll: bool,
     /// Process id of the peer
     #[arg(long)]
     pid: u32,

@@ -35,9 +35,12 @@ pub fn request(host: &str, calls: &Value) -> Vec<u8> {
     .into()
 }
 
-/// Returns the outcome of a single call, or `None` if the response is malformed.
-pub fn outcome(answer: &Response) -> Option<Outcome> {
-    serde_json::from_slice(&answer.body).ok()
+/// Returns the outcomes of a single call or of a list of calls; none if the response is malformed.
+pub fn outcomes(answer: &Response) -> Vec<Outcome> {
+    if answer.body.first() == Some(&b'[') {
+        return serde_json::from_slice(&answer.body).unwrap_or_default();
+    }
+    serde_json::from_slice(&answer.body).into_iter().collect()
 }
 
 /// Parses a number in the hexadecimal form of the interface.

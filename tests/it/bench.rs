@@ -1,6 +1,9 @@
 //! `bench` as an ordinary client: its report must agree with the ledger.
 
-use crate::kit::{TestNode, binary, until};
+use crate::{
+    kit::{TestNode, binary, until},
+    metrics::Scrape,
+};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
@@ -74,11 +77,11 @@ impl RunningBench {
 fn commits_every_transfer_and_completes_every_wait() {
     let node = TestNode::start(&[]);
     for (mode, wait, format) in [
-        ("await", "one", "bcs"),
-        ("await", "one", "json"),
+        ("await", "two", "bcs"),
+        ("await", "two", "json"),
         ("await", "many", "bcs"),
-        ("submit", "one", "bcs"),
-        ("submit", "one", "json"),
+        ("submit", "two", "bcs"),
+        ("submit", "two", "json"),
     ] {
         let report = bench(
             &node,
@@ -121,6 +124,30 @@ fn commits_every_transfer_and_completes_every_wait() {
         );
         assert_eq!(report["submit_latency"]["count"], 300);
     }
+}
+
+#[tokio::test]
+async fn learns_of_commits_by_one_request_each() {
+    let node = TestNode::start(&[]);
+    let load = ["--transfers", "200", "--accounts", "20", "--connections"];
+    for format in ["bcs", "json"] {
+        let ways = ["8", "--mode", "await", "--wait", "one", "--format", format];
+        let report = bench(&node, &[load.as_slice(), &ways].concat());
+        for name in ["committed", "accepted"] {
+            assert_eq!(report[name], 200, "{name} in {report}");
+        }
+        assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+        assert_eq!(report["commit_latency"]["count"], 200, "{report}");
+    }
+    let scrape = Scrape::of(&node).await;
+    let count = |method, route| {
+        let labels = [("method", method), ("route", route), ("code", "200")];
+        scrape.sum("ledger_http_requests_total", &labels)
+    };
+    assert_eq!(count("POST", "/v1/transactions"), 400.0);
+    // The funding of the accounts waits by hash.
+    let waits = count("GET", "/v1/transactions/wait_by_hash/{txn_hash}");
+    assert!((1.0..20.0).contains(&waits), "{waits} waits by hash");
 }
 
 #[test]
@@ -343,15 +370,17 @@ async fn fails_when_descriptors_run_out() {
 fn submits_batches_and_reports_single_transfers() {
     // A batch has more transfers of an account than may be pending, so it is retried in part.
     let node = TestNode::start(&["mempool.capacity_per_account=10"]);
-    for (mode, format, orderless) in [
-        ("submit", "bcs", None),
-        ("submit", "json", None),
-        ("await", "bcs", None),
-        ("submit", "bcs", Some("--orderless")),
+    for (mode, wait, format, orderless) in [
+        ("submit", "two", "bcs", None),
+        ("submit", "two", "json", None),
+        ("await", "two", "bcs", None),
+        ("await", "many", "bcs", None),
+        ("submit", "two", "bcs", Some("--orderless")),
     ] {
         let batched = ["--transfers", "300", "--batch", "64", "--accounts", "4"];
-        let rest = ["--connections", "2", "--mode", mode, "--format", format];
-        let arguments = batched.iter().chain(&rest).chain(&orderless);
+        let rest = ["--connections", "2", "--mode", mode, "--wait", wait];
+        let format = ["--format", format];
+        let arguments = batched.iter().chain(&rest).chain(&format).chain(&orderless);
         let arguments: Vec<_> = arguments.copied().collect();
         let report = bench(&node, &arguments);
         for (name, expected) in [

@@ -3,6 +3,7 @@
 use super::{
     account::{SignedTransfer, protector_after},
     commit_wait::wait_for_commit,
+    plan::CommitWait,
     rejection::{BatchFailure, batch_failures, error_code, is_retryable},
     run::{Run, ScheduledTransfer},
     worker::{AcceptedTransfer, PAUSE_MAX, PAUSE_MIN, Worker, sleep_until},
@@ -35,11 +36,16 @@ impl Worker {
             self.session.update_tally(|tally| tally.unanswered += count);
             let batch = self.take_batch(scheduled);
             let accepted = self.submit_batch(batch).await;
-            if run.plan().is_wait_shared {
-                self.accepted = accepted;
-                self.wait_for_accepted().await;
-            } else if run.plan().is_commit_awaited {
-                self.wait_for_each(accepted).await;
+            match run.plan().commit_wait {
+                CommitWait::None => {}
+                CommitWait::Shared => {
+                    self.accepted = accepted;
+                    self.wait_for_accepted().await;
+                }
+                // A batch does not wait itself.
+                CommitWait::LongPolls | CommitWait::InSubmission => {
+                    self.wait_for_each(accepted).await;
+                }
             }
             self.session.update_tally(|tally| tally.unanswered -= count);
         }

@@ -35,7 +35,7 @@ pub use error::LoadError;
 pub use funding::fund_accounts;
 pub use latency::{LatencyHistogram, LatencySummary};
 pub use meter::{History, Meter, Sample};
-pub use plan::{Plan, RenderJson, SubmissionFormat};
+pub use plan::{CommitWait, Plan, RenderJson, SubmissionFormat};
 pub use presign::sign_in_advance;
 pub use process_usage::{ProcessUsage, ResourceUsage};
 pub use requests::RequestWriter;

@@ -33,6 +33,20 @@ impl fmt::Debug for SubmissionFormat {
     }
 }
 
+/// The wait of a connection for the commits of its transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommitWait {
+    /// It does not wait.
+    None,
+    /// A long poll by hash for each transfer.
+    LongPolls,
+    /// The submission itself waits (`timeout_ms`). A long poll follows only if the submission
+    /// reached its deadline.
+    InSubmission,
+    /// One request for the transfers of a batch, or for one transfer of each account.
+    Shared,
+}
+
 /// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -63,11 +77,8 @@ pub struct Plan {
     pub expires_after: Duration,
     /// The interval between two due times of an open loop. `None` is a closed loop.
     pub interval: Option<Duration>,
-    /// Whether a connection waits for the commit of a transfer before it sends its next one.
-    pub is_commit_awaited: bool,
-    /// Whether a connection sends a transfer of each of its accounts, and then waits for all of
-    /// their commits with one request. Otherwise it waits for each commit by itself.
-    pub is_wait_shared: bool,
+    /// Wait for the commits of transfers before the connection sends its next ones.
+    pub commit_wait: CommitWait,
     /// Whether nonces protect the transfers, instead of sequence numbers.
     pub is_orderless: bool,
     /// The encoding of submissions.
@@ -134,8 +145,7 @@ pub(super) mod tests {
             pre_signed: 0,
             expires_after: Duration::from_secs(300),
             interval: None,
-            is_commit_awaited: false,
-            is_wait_shared: false,
+            commit_wait: CommitWait::None,
             is_orderless: false,
             format: SubmissionFormat::Bcs,
             seed: 1,

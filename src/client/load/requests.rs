@@ -2,7 +2,7 @@
 
 use super::{
     account::{SendingAccount, SignedTransfer},
-    plan::{MAX_GAS_AMOUNT, Plan, SubmissionFormat},
+    plan::{CommitWait, MAX_GAS_AMOUNT, Plan, SubmissionFormat},
 };
 use crate::{
     signer::{self, Terms},
@@ -23,6 +23,10 @@ const AMOUNT: u64 = 1;
 /// Time from the signature of an orderless transfer to its expiration. A chain accepts only those
 /// that expire within 100 s.
 const ORDERLESS_EXPIRES_AFTER: Duration = Duration::from_secs(60);
+
+/// Time limit of the wait of a submission, in milliseconds. Responses are awaited longer than this
+/// after the end of a run.
+const SUBMISSION_TIMEOUT_MS: u64 = 5_000;
 
 /// A writer of the requests to one node.
 ///
@@ -53,10 +57,16 @@ impl RequestWriter {
                  accept: {accept}\r\ncontent-length: "
             )
         };
+        let submission_path = match plan.commit_wait {
+            CommitWait::InSubmission => {
+                format!("/v1/transactions?timeout_ms={SUBMISSION_TIMEOUT_MS}")
+            }
+            _ => "/v1/transactions".to_owned(),
+        };
         let tail = |accept| format!(" HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n");
         Self {
             format: plan.format.clone(),
-            submission_head: post_head("/v1/transactions", accept).into(),
+            submission_head: post_head(&submission_path, accept).into(),
             // The failures of a batch name their errors in JSON only. Most batches have none.
             batch_head: post_head("/v1/transactions/batch", JSON).into(),
             json_get_tail: tail(JSON).into(),
@@ -174,11 +184,9 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;
 
-    /// Returns the `Accept` headers of a submission, a request for its transaction, and another GET
-    /// request.
-    fn accept_headers(format: SubmissionFormat) -> [String; 3] {
-        let plan = Plan { format, ..plan() };
-        let writer = RequestWriter::new(&plan, "127.0.0.1:1");
+    /// Returns a submission, a request for its transaction, and another GET request.
+    fn requests(plan: &Plan) -> [String; 3] {
+        let writer = RequestWriter::new(plan, "127.0.0.1:1");
         let protector = ReplayProtector::SequenceNumber(0);
         let account = SendingAccount {
             signer: signer::Signer::new(Ed25519PrivateKey::from_seed(&[1; 32])),
@@ -186,13 +194,17 @@ mod tests {
             recipient: AccountAddress::ONE,
             signed_in_advance: VecDeque::new(),
         };
-        let transfer = writer.sign(&plan, &account, protector);
+        let transfer = writer.sign(plan, &account, protector);
         let mut requests = [Vec::new(), Vec::new(), Vec::new()];
         writer.write_submission(&transfer, &mut requests[0]);
         writer.write_transaction_get("/v1/transactions/by_hash/0x1", &mut requests[1]);
         writer.write_get("/v1", &mut requests[2]);
-        requests.map(|request| {
-            let request = String::from_utf8_lossy(&request);
+        requests.map(|request| String::from_utf8_lossy(&request).into_owned())
+    }
+
+    /// Returns the `Accept` headers of [`requests`].
+    fn accept_headers(format: SubmissionFormat) -> [String; 3] {
+        requests(&Plan { format, ..plan() }).map(|request| {
             let mut lines = request.lines();
             let accept = lines.find_map(|line| line.strip_prefix("accept: "));
             accept.unwrap_or_default().to_owned()
@@ -243,5 +255,22 @@ mod tests {
     fn accepts_only_json_if_submissions_are_json() {
         let format = SubmissionFormat::Json(Arc::new(|_| "{}".to_owned()));
         assert_eq!(accept_headers(format), [JSON; 3]);
+    }
+
+    #[test]
+    fn adds_the_timeout_to_submissions_that_wait() {
+        for (commit_wait, path) in [
+            (CommitWait::LongPolls, "/v1/transactions"),
+            (CommitWait::InSubmission, "/v1/transactions?timeout_ms=5000"),
+        ] {
+            let [submission, ..] = requests(&Plan {
+                commit_wait,
+                ..plan()
+            });
+            assert!(
+                submission.starts_with(&format!("POST {path} HTTP/1.1\r\n")),
+                "{submission}"
+            );
+        }
     }
 }

@@ -5,11 +5,14 @@ use super::{
     account::{SendingAccount, SignedTransfer, protector_after},
     commit_wait::wait_for_commit,
     many_wait::wait_for_commits,
+    plan::CommitWait,
     rejection::{error_code, is_retryable, is_sequence_number_too_old},
     run::{Run, ScheduledTransfer},
     session::Session,
     tally::Tally,
+    transaction_status::TransactionStatus,
 };
+use crate::http::Response;
 use http::StatusCode;
 use ledger_crypto::HashValue;
 use ledger_types::ReplayProtector;
@@ -53,6 +56,11 @@ pub(super) struct AcceptedTransfer {
 enum SubmitOutcome {
     /// The node accepted the transfer.
     Accepted,
+    /// The node responded with the committed transfer.
+    Committed {
+        /// Whether the execution succeeded.
+        success: bool,
+    },
     /// The node rejected the transfer permanently. The sequence number may be wrong.
     Rejected,
     /// The run ended before the node accepted the transfer.
@@ -108,11 +116,16 @@ impl Worker {
     async fn transfer(&mut self, index: usize, scheduled: ScheduledTransfer) {
         let transfer = self.take_signed_transfer(index);
         self.session.prepare_submission(&transfer);
-        match self.submit().await {
+        let is_committed = match self.submit().await {
             SubmitOutcome::RunOver => return,
             SubmitOutcome::Rejected => return self.refresh_sequence_number(index).await,
-            SubmitOutcome::Accepted => {}
-        }
+            SubmitOutcome::Accepted => false,
+            SubmitOutcome::Committed { success } => {
+                self.session
+                    .update_tally(|tally| tally.failed += u64::from(!success));
+                true
+            }
+        };
         if scheduled.is_measured {
             self.session
                 .update_tally(|tally| tally.submit.record(scheduled.due_at.elapsed()));
@@ -120,14 +133,14 @@ impl Worker {
         self.session.run().count_accepted(scheduled);
         self.accounts[index].next_protector = protector_after(transfer.protector, 1);
         let plan = self.session.run().plan();
-        if plan.is_wait_shared {
+        if plan.commit_wait == CommitWait::Shared {
             self.accepted.push(AcceptedTransfer {
                 hash: transfer.hash,
                 account: index,
                 scheduled,
             });
-        } else if plan.is_commit_awaited {
-            if !wait_for_commit(&mut self.session, transfer.hash).await {
+        } else if plan.commit_wait != CommitWait::None {
+            if !is_committed && !wait_for_commit(&mut self.session, transfer.hash).await {
                 self.refresh_sequence_number(index).await;
             } else if scheduled.is_measured {
                 self.session
@@ -183,6 +196,9 @@ impl Worker {
                 Ok(response) if response.status == StatusCode::ACCEPTED => {
                     return SubmitOutcome::Accepted;
                 }
+                Ok(response) if response.status == StatusCode::OK => {
+                    return committed(&response);
+                }
                 Ok(response) => {
                     let code = error_code(&response);
                     // The node may have committed it before the connection broke.
@@ -236,6 +252,16 @@ impl Worker {
                 .session
                 .count_error("an account without a sequence number".to_owned()),
         }
+    }
+}
+
+/// Returns the outcome of a submission that waited for the commit.
+///
+/// A body in an unknown form counts as accepted, so that a wait by hash determines the outcome.
+fn committed(response: &Response) -> SubmitOutcome {
+    match TransactionStatus::parse(&response.body) {
+        Some(TransactionStatus::Committed { success, .. }) => SubmitOutcome::Committed { success },
+        Some(TransactionStatus::Pending) | None => SubmitOutcome::Accepted,
     }
 }
 

@@ -1,7 +1,8 @@
 //! A limit on the size of the ledger: under load, and what a compaction returns.
 //!
 //! The default run takes seconds. A long run uses a release build, and prints the size of the files
-//! over time, with the latency of a client that waits for each of its transfers:
+//! over time, with the latencies of a client that waits for each of its transfers and of one that
+//! reads a balance:
 //!
 //! ```sh
 //! cargo build --release
@@ -20,6 +21,7 @@ use crate::{
     kit::{NodeClient, TestAccount, TestNode, binary, until},
     metrics::Scrape,
 };
+use ledger_types::AccountAddress;
 use serde_json::Value;
 use std::{
     fs,
@@ -40,6 +42,9 @@ const SAMPLES: u64 = 40;
 /// Maximum size of the files beyond the limit. The file grows before the pages that pruning has
 /// freed can be used: by what is written between two or three checkpoints.
 const SLACK_BYTES: u64 = 32 * MIB;
+
+/// Interval between two balance reads.
+const READ_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Funds of the client that waits, enough for the fees of the longest run.
 const FUNDS: u64 = 1_000_000_000_000;
@@ -65,15 +70,53 @@ fn number(storage: &Value, key: &str) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{key} is {value}"))
 }
 
-/// A client that pays itself, and measures the time until each transfer is committed.
+/// The latencies of one client since the last sample, and those of the whole run.
 #[derive(Clone, Default)]
-struct Payer {
-    latencies: Arc<Mutex<Vec<Duration>>>,
+struct Latencies(Arc<Mutex<[Vec<Duration>; 2]>>);
+
+impl Latencies {
+    fn record(&self, begun: Instant) {
+        let latency = begun.elapsed();
+        let [newest, all] = &mut *self.0.lock().unwrap();
+        newest.push(latency);
+        all.push(latency);
+    }
+
+    /// Returns the latencies since the last call, as text.
+    fn take(&self) -> String {
+        let [newest, _] = &mut *self.0.lock().unwrap();
+        quantiles(&mut std::mem::take(newest))
+    }
+
+    /// Returns those of the whole run, as text.
+    fn of_run(&self) -> String {
+        let [_, all] = &mut *self.0.lock().unwrap();
+        format!("{} in number, {}", all.len(), quantiles(all))
+    }
+}
+
+/// Returns the median, the 99th percentile and the maximum, in milliseconds.
+fn quantiles(latencies: &mut [Duration]) -> String {
+    latencies.sort();
+    let last = latencies.len().saturating_sub(1);
+    let [median, p99, longest] = [last / 2, last * 99 / 100, last]
+        .map(|index| latencies.get(index).map_or(0.0, |l| l.as_secs_f64() * 1e3));
+    format!("{median:>6.1} {p99:>7.1} {longest:>7.1}")
+}
+
+/// Two clients, each with one request at a time.
+#[derive(Clone, Default)]
+struct Clients {
+    /// Time from a submission to the response of its long poll.
+    commits: Latencies,
+    /// Time of a balance read, from the time at which it is due.
+    reads: Latencies,
     is_finished: Arc<AtomicBool>,
 }
 
-impl Payer {
-    async fn run(self, node: NodeClient, account: TestAccount) {
+impl Clients {
+    /// Pays the account itself, and waits for the commit of each transfer.
+    async fn pay(self, node: NodeClient, account: TestAccount) {
         let chain = node.chain().await;
         let first = node.sequence_number(&account.address).await;
         for sequence_number in first.. {
@@ -83,23 +126,26 @@ impl Payer {
             let transfer = account.transfer(&chain, sequence_number, account.address, 1);
             let begun = Instant::now();
             node.submit_and_wait(&transfer).await;
-            self.latencies.lock().unwrap().push(begun.elapsed());
+            self.commits.record(begun);
         }
     }
 
-    /// Returns the median and the maximum since the last call, in milliseconds.
-    fn take(&self) -> [f64; 2] {
-        let mut latencies = std::mem::take(&mut *self.latencies.lock().unwrap());
-        latencies.sort();
-        let middle = latencies.get(latencies.len() / 2);
-        [middle, latencies.last()].map(|latency| latency.map_or(0.0, |l| l.as_secs_f64() * 1e3))
+    /// Reads the balance of an account at an interval.
+    async fn read(self, node: NodeClient, account: AccountAddress) {
+        let mut due = tokio::time::interval(READ_INTERVAL);
+        while !self.is_finished.load(Relaxed) {
+            let begun = due.tick().await.into_std();
+            node.balance(&account).await;
+            self.reads.record(begun);
+        }
     }
 }
 
 /// Samples the node until it has `versions` versions. Returns the highest size of the files, and
 /// whether a forecast was made.
-async fn sample(node: &TestNode, payer: &Payer, versions: u64) -> (u64, bool) {
+async fn sample(node: &TestNode, clients: &Clients, versions: u64) -> (u64, bool) {
     let data = node.directory().join("data");
+    println!("latencies: median, 99th percentile and maximum, in ms");
     let begun = Instant::now();
     let (mut most, mut has_forecast) = (0, false);
     for sample in 1..=SAMPLES {
@@ -111,10 +157,10 @@ async fn sample(node: &TestNode, payer: &Payer, versions: u64) -> (u64, bool) {
         let disk = disk_bytes(&data);
         most = most.max(disk);
         has_forecast |= storage["full_in_seconds"].is_u64();
-        let [median, longest] = payer.take();
+        let (commits, reads) = (clients.commits.take(), clients.reads.take());
         println!(
             "{:>7.1} s  versions {:>9} to {:>9}  ledger {:>12} bytes  on the disk {disk:>12}  \
-             full in {:>8} s  latency {median:>6.1} ms, at most {longest:>7.1}",
+             full in {:>8} s  commits {commits}  balance reads {reads}",
             begun.elapsed().as_secs_f64(),
             number(&storage, "oldest_version"),
             number(&storage, "newest_version"),
@@ -150,13 +196,17 @@ async fn ledger_stays_within_its_limit_under_load() {
             "32",
         ],
     );
-    let payer = Payer::default();
-    let paying = tokio::spawn(payer.clone().run(node.client.clone(), account));
-    let (sampled, report) = tokio::join!(sample(&node, &payer, transfers), report(load));
-    payer.is_finished.store(true, Relaxed);
+    let clients = Clients::default();
+    let reading = tokio::spawn(clients.clone().read(node.client.clone(), account.address));
+    let paying = tokio::spawn(clients.clone().pay(node.client.clone(), account));
+    let (sampled, report) = tokio::join!(sample(&node, &clients, transfers), report(load));
+    clients.is_finished.store(true, Relaxed);
     paying.await.unwrap();
+    reading.await.unwrap();
     let (most, has_forecast) = sampled;
-    println!("at most {most} bytes on the disk; {report}");
+    let (commits, reads) = (clients.commits.of_run(), clients.reads.of_run());
+    println!("at most {most} bytes on the disk; commits: {commits}; balance reads: {reads}");
+    println!("{report}");
     assert_eq!(report["accepted"], transfers, "{report}");
     assert!(most <= limit + SLACK_BYTES, "{most} bytes on the disk");
     assert!(has_forecast, "the growth is known after seconds");

@@ -6,7 +6,7 @@ use crate::cli::{
     trust::TrustOptions,
 };
 use ledger_api::submission_json;
-use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
+use ledger_client::load::{CommitWait, Plan, ProcessUsage, SubmissionFormat};
 use ledger_types::ChainIdentity;
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -74,8 +74,8 @@ pub struct Arguments {
     /// Event that a connection waits for before it sends its next transfer
     #[arg(long, value_enum, default_value_t = Mode::Submit)]
     pub(super) mode: Mode,
-    /// Requests that wait for commits in the mode await
-    #[arg(long, value_enum, default_value_t = Wait::One)]
+    /// Requests with which a connection waits for commits, in the mode await
+    #[arg(long, value_enum, default_value_t = Wait::Two)]
     pub(super) wait: Wait,
     /// Number of transfers in a request, as a batch if more than 1; at most
     /// api.batch_transactions_max of the node
@@ -128,15 +128,17 @@ impl From<Seconds> for Duration {
 pub(super) enum Mode {
     /// The response to the submission.
     Submit,
-    /// The commit, by a long poll.
+    /// The commit.
     Await,
 }
 
-/// The number of transfers for whose commits a request waits.
+/// The requests with which a connection waits for the commits of its submissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Wait {
-    /// A long poll for each transfer.
+    /// A submission, and a long poll by hash.
+    Two,
+    /// A submission that waits (`timeout_ms`).
     One,
     /// One request for the transfers of a batch, or for one transfer of each account.
     Many,
@@ -196,9 +198,15 @@ impl Arguments {
                 SECONDS_MAX.as_secs()
             )));
         }
-        if self.wait == Wait::Many && self.mode != Mode::Await {
+        if self.wait != Wait::Two && self.mode != Mode::Await {
             return Err(CliError::Fatal(
-                "--wait many needs --mode await, which waits for commits".to_owned(),
+                "--wait needs --mode await, which waits for commits".to_owned(),
+            ));
+        }
+        if self.wait == Wait::One && self.batch.get() > 1 {
+            return Err(CliError::Fatal(
+                "--wait one does not apply to --batch, because a batch does not wait: use --wait many"
+                    .to_owned(),
             ));
         }
         if let Some(pid) = self.pid
@@ -237,8 +245,12 @@ impl Arguments {
                 _ => ramp + warm_up + duration.unwrap_or(ASSUMED_DURATION) + EXPIRES_AFTER,
             },
             interval: self.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
-            is_commit_awaited: self.mode == Mode::Await,
-            is_wait_shared: self.wait == Wait::Many,
+            commit_wait: match (self.mode, self.wait) {
+                (Mode::Submit, _) => CommitWait::None,
+                (Mode::Await, Wait::Two) => CommitWait::LongPolls,
+                (Mode::Await, Wait::One) => CommitWait::InSubmission,
+                (Mode::Await, Wait::Many) => CommitWait::Shared,
+            },
             is_orderless: self.orderless,
             seed,
             has_used_accounts: self.seed.is_some(),

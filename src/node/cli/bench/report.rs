@@ -1,7 +1,7 @@
 //! The report of a run, as text or JSON.
 
 use super::arguments::{Arguments, Format, Mode, Wait};
-use ledger_client::load::{History, LatencySummary, Run, Tally};
+use ledger_client::load::{CommitWait, History, LatencySummary, Run, Tally};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
@@ -15,7 +15,9 @@ const PARTS: u64 = 5;
 #[derive(Debug, Serialize)]
 pub struct Report {
     mode: Mode,
-    wait: Wait,
+    /// The requests of a wait, in mode await.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<Wait>,
     format: Format,
     connections: usize,
     /// Number of transfers in a request. All other figures are those of single transfers.
@@ -137,7 +139,7 @@ impl Report {
         };
         Self {
             mode: arguments.mode,
-            wait: arguments.wait,
+            wait: (arguments.mode == Mode::Await).then_some(arguments.wait),
             format: arguments.format,
             connections: plan.connections,
             batch: plan.batch,
@@ -156,7 +158,7 @@ impl Report {
             unanswered: tally.unanswered,
             stopped: run.stop_cause().map(str::to_owned),
             submit_latency: (&tally.submit).into(),
-            commit_latency: plan.is_commit_awaited.then(|| (&tally.commit).into()),
+            commit_latency: (plan.commit_wait != CommitWait::None).then(|| (&tally.commit).into()),
             failed: tally.failed,
             lost: tally.lost,
             false_not_found: tally.false_not_found,
