@@ -31,6 +31,7 @@ use ledger_limits::{ClientKey, Demand, FairLimit, FairPermits, Work, WorkKind};
 use ledger_store::{OutcomeLookup, Query, Snapshot, StoreError};
 use ledger_types::{ExecutionStatus, LedgerInfo};
 use std::{
+    cmp::Reverse,
     collections::VecDeque,
     ops::Deref,
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -303,8 +304,7 @@ impl ManyWait {
     /// Holds commits until a later one is known, or until the end of the wait.
     fn hold(&mut self, committed: Vec<CommittedHash>) {
         self.late.extend(committed);
-        self.late
-            .sort_unstable_by(|one, other| other.version.cmp(&one.version));
+        self.late.sort_unstable_by_key(|held| Reverse(held.version));
         if self.late.len() == self.unknown {
             while !self.late.is_empty() {
                 self.push_held();
