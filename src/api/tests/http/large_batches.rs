@@ -285,10 +285,13 @@ async fn holds_the_memory_of_a_batch_until_its_outcomes_are_known() {
     first.send(PATH, &batch).await;
     let waiting = || api.handle().signature_lanes().map(|lane| lane.waiting);
     wait_until(|| waiting()[1] == batch.len()).await;
-    let second = pin!(post(&api, &batch, true));
-    let admitted = pin!(wait_until(|| waiting()[1] > batch.len()));
-    let Either::Left((rejected, _)) = select(second, admitted).await else {
-        panic!("the second batch waits for its signatures")
+    let rejected = {
+        let second = pin!(post(&api, &batch, true));
+        let admitted = pin!(wait_until(|| waiting()[1] > batch.len()));
+        match select(second, admitted).await {
+            Either::Left((rejected, _)) => rejected,
+            Either::Right(_) => panic!("the second batch waits for its signatures"),
+        }
     };
     assert_error(&rejected, (503, "internal_error"), "memory is held");
     assert!(
