@@ -136,9 +136,16 @@ pub use error::{
 pub use filter::{Filtered, SubmissionFilter};
 pub use mempool::{BlockTimes, Pool, meter::PoolStatus};
 pub use node::{
-    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus,
-    renderers::thread_count as renderer_threads, stalls::Stall, submit::Accepted,
-    version_wait::VERSIONS_AHEAD_MAX, wait_meter::WaitStatus,
+    Node,
+    handle::NodeHandle,
+    lookup::TransactionStatus,
+    meters::MeterStatus,
+    renderers::thread_count as renderer_threads,
+    stalls::Stall,
+    submit::Accepted,
+    version_wait::VERSIONS_AHEAD_MAX,
+    wait_many::{HashOutcome, ManyWait},
+    wait_meter::WaitStatus,
 };
 pub use protocol::{
     block_feed::BlockFeed,

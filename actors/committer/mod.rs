@@ -5,6 +5,7 @@
 //! as one group, and sends them to the committer once they are durable.
 
 pub(crate) mod executor;
+mod many_waiters;
 mod state_cache;
 mod waiters;
 
@@ -16,11 +17,11 @@ use crate::{
         commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
-            Subscribe, SubscribeBlocks, SubscribeVersion, TransactionsRemoved,
+            Subscribe, SubscribeBlocks, SubscribeVersion, TransactionsRemoved, Unsubscribe, Wait,
         },
         mempool::{CheckPending, Removed},
         notifier::DurableBlock,
-        wait::WaitOutcome,
+        wait::{Hashes, WaitOutcome, WaiterId},
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
@@ -171,6 +172,7 @@ impl Actor for Committer {
         TransactionsRemoved::LABEL,
         CancelWaiters::LABEL,
         Subscribe::LABEL,
+        Unsubscribe::LABEL,
         SubscribeVersion::LABEL,
         NotPending::LABEL,
         SubscribeBlocks::LABEL,
@@ -207,29 +209,49 @@ impl Handler<BlocksDurable> for Committer {
 
 impl Handler<TransactionsRemoved> for Committer {
     fn handle(&mut self, TransactionsRemoved(removed): TransactionsRemoved) {
-        for Removed { hash, reason } in removed {
+        for Removed { hash, reason } in &removed {
             self.waiters
-                .complete_all(&hash, || WaitOutcome::Removed(reason.clone()));
+                .complete_all(hash, || WaitOutcome::Removed(reason.clone()));
         }
+        self.waiters.many.remove_all(&removed);
     }
 }
 
 impl Handler<Subscribe> for Committer {
     fn handle(&mut self, subscribe: Subscribe) {
-        let Subscribe {
-            hash,
-            reply,
-            notifier,
-        } = subscribe;
-        // After a fault of the disk no block becomes durable. Dropping the reply cancels the wait.
-        if reply.is_closed() || self.health.failed().is_some() {
-            return;
-        }
-        let waiter = self.waiters.insert(hash, reply, notifier);
-        // After the insertion, because from then on no commitment of the transaction can be missed.
+        let Subscribe { wait, notifier } = subscribe;
+        let (hashes, waiter) = match wait {
+            Wait::One { hash, reply } => {
+                // After a fault of the disk no block becomes durable. Dropping the reply cancels
+                // the wait.
+                if reply.is_closed() || self.health.failed().is_some() {
+                    return;
+                }
+                let waiter = self.waiters.insert(hash, reply, notifier);
+                (Hashes::One(hash), waiter)
+            }
+            // After a fault of the disk, the wait ends when the mempool has checked its hashes.
+            Wait::Many { id, hashes, events } => {
+                if events.is_closed() {
+                    return;
+                }
+                let many = &mut self.waiters.many;
+                many.insert(id, Arc::clone(&hashes), events, notifier);
+                (Hashes::Many(hashes), WaiterId::Many(id))
+            }
+        };
+        // After the insertion, because from then on no commitment of the transactions can be
+        // missed.
         if let Some(peers) = &self.peers {
-            peers.pool.send(CheckPending { hash, waiter });
+            peers.pool.send(CheckPending { hashes, waiter });
         }
+    }
+}
+
+impl Handler<Unsubscribe> for Committer {
+    fn handle(&mut self, Unsubscribe(id): Unsubscribe) {
+        let ledger_info = *self.head.load().ledger_info();
+        self.waiters.many.end(id, ledger_info);
     }
 }
 
@@ -258,12 +280,26 @@ impl Handler<SubscribeVersion> for Committer {
 impl Handler<NotPending> for Committer {
     fn handle(&mut self, not_pending: NotPending) {
         let NotPending {
-            hash,
+            hashes,
             waiter,
-            reason,
+            absent,
         } = not_pending;
-        self.waiters
-            .complete(&hash, waiter, WaitOutcome::NotPending(reason));
+        match waiter {
+            WaiterId::One(_) => {
+                for (hash, absent) in hashes.iter().zip(absent) {
+                    let outcome = WaitOutcome::NotPending(absent.reason);
+                    self.waiters.complete(hash, waiter, outcome);
+                }
+            }
+            WaiterId::Many(id) => {
+                let ledger_info = *self.head.load().ledger_info();
+                let many = &mut self.waiters.many;
+                many.end_check(id, absent, ledger_info.version);
+                if self.health.failed().is_some() {
+                    many.end(id, ledger_info);
+                }
+            }
+        }
     }
 }
 
@@ -276,7 +312,8 @@ impl Handler<SubscribeBlocks> for Committer {
 
 impl Handler<CancelWaiters> for Committer {
     fn handle(&mut self, _: CancelWaiters) {
-        self.waiters.cancel_all();
+        let ledger_info = *self.head.load().ledger_info();
+        self.waiters.cancel_all(ledger_info);
         self.finish_if_done();
     }
 }

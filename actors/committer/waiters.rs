@@ -1,10 +1,12 @@
 //! Waiters: clients that wait for the commitment of a transaction, or for a version of the Head.
 
+use super::many_waiters::ManyWaiters;
 use crate::protocol::{
     notifier::{CommitNotifier, CommitWaiter, DurableBlock, NotificationBatcher},
     wait::{WaitOutcome, WaiterId},
 };
 use ledger_crypto::{HashValue, map::HashMap};
+use ledger_types::LedgerInfo;
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::oneshot;
 
@@ -38,7 +40,9 @@ pub(super) struct Waiters {
     by_hash: HashMap<HashValue, Vec<Waiter>>,
     /// In ascending order, so that a block finds those that it completes without a look at others.
     by_version: BTreeMap<u64, Vec<VersionWaiter>>,
-    /// Total number of waiters, including canceled waiters that are not swept yet.
+    /// Waits for many transactions. They are not swept, because a message ends each of them.
+    pub(super) many: ManyWaiters,
+    /// Total number of the other waiters, including canceled waiters that are not swept yet.
     count: usize,
     next_id: u64,
     /// Number of waiters at which the next insertion sweeps.
@@ -50,6 +54,7 @@ impl Waiters {
         Self {
             by_hash: HashMap::default(),
             by_version: BTreeMap::new(),
+            many: ManyWaiters::default(),
             count: 0,
             next_id: 0,
             sweep_at: SWEEP_MIN,
@@ -57,14 +62,16 @@ impl Waiters {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count == 0 && self.many.is_empty()
     }
 
-    /// Cancels all waits by dropping their replies.
-    pub(super) fn cancel_all(&mut self) {
+    /// Cancels all waits by dropping their replies. Waits for many end with the ledger info of the
+    /// Head, once the mempool has checked their hashes.
+    pub(super) fn cancel_all(&mut self, ledger_info: LedgerInfo) {
         self.by_hash.clear();
         self.by_version.clear();
         self.count = 0;
+        self.many.end_all(ledger_info);
     }
 
     /// Adds a waiter for the transaction `hash`, and returns its identifier.
@@ -77,7 +84,7 @@ impl Waiters {
         notifier: Option<Arc<CommitNotifier>>,
     ) -> WaiterId {
         self.sweep_if_due();
-        let id = WaiterId(self.next_id);
+        let id = WaiterId::One(self.next_id);
         // Identifiers do not repeat, because no process has 2^64 waits.
         self.next_id = self.next_id.wrapping_add(1);
         self.by_hash.entry(hash).or_default().push(Waiter {
@@ -148,7 +155,9 @@ impl Waiters {
                 batcher.push(waiter.notifier, CommitWaiter::Version(waiter.reply));
             }
         }
+        // Before the waits for many, whose look-ups may take milliseconds.
         batcher.flush();
+        self.many.notify_block(durable);
     }
 
     /// Removes canceled waiters if the number of waiters has doubled since the last sweep.
@@ -260,7 +269,7 @@ mod tests {
             [true, true, true, false, false]
         );
         assert_eq!(waiters.count, 2);
-        waiters.cancel_all();
+        waiters.cancel_all(ledger_info(1_000));
         assert!(waiters.is_empty() && receivers[3].try_recv().is_err());
     }
 

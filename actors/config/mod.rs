@@ -136,8 +136,10 @@ pub struct WaitConfig {
     /// Maximum duration of a wait that a client may request, in milliseconds.
     pub timeout_max_ms: u64,
     /// Maximum number of concurrent waits. Beyond it, a long poll gets the response of a plain
-    /// request.
+    /// request. A wait for many counts once for each of its hashes.
     pub capacity: usize,
+    /// Maximum number of hashes of a wait for many.
+    pub hashes_max: usize,
 }
 
 impl Default for WaitConfig {
@@ -146,6 +148,7 @@ impl Default for WaitConfig {
             timeout_ms: 1_000,
             timeout_max_ms: 60_000,
             capacity: 16_384,
+            hashes_max: 10_000,
         }
     }
 }

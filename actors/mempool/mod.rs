@@ -20,6 +20,7 @@ use crate::{
             PendingStatus, PullBatch, RemoveExpired, Removed, Submit,
         },
         sequencer::Batch,
+        wait::{Absent, WaiterId},
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
@@ -240,13 +241,21 @@ impl Handler<GetPending> for Mempool {
 
 impl Handler<CheckPending> for Mempool {
     fn handle(&mut self, request: CheckPending) {
-        let CheckPending { hash, waiter } = request;
-        if self.pool.get(&hash).is_none() {
-            let reason = self.pool.removal_reason(&hash).cloned();
+        let CheckPending { hashes, waiter } = request;
+        let absent = (0..).zip(hashes.iter()).filter_map(|(index, hash)| {
+            let reason = || self.pool.removal_reason(hash).cloned();
+            self.pool.get(hash).is_none().then(|| Absent {
+                index,
+                reason: reason(),
+            })
+        });
+        let absent: Vec<_> = absent.collect();
+        // A wait for many ends its check with the reply.
+        if matches!(waiter, WaiterId::Many(_)) || !absent.is_empty() {
             self.not_pending.send(NotPending {
-                hash,
+                hashes,
                 waiter,
-                reason,
+                absent,
             });
         }
     }

@@ -3,7 +3,10 @@
 use super::*;
 use crate::{
     MempoolConfig, RemovalReason, SubmitError,
-    protocol::{mempool::BatchLimits, wait::WaiterId},
+    protocol::{
+        mempool::BatchLimits,
+        wait::{Hashes, WaiterId},
+    },
     runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
     state::{committed::IndexedBlock, head::HeadPublisher},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
@@ -114,7 +117,7 @@ async fn replies_to_a_waiting_pull_once_when_a_transaction_is_ready() {
 }
 
 #[actix::test]
-async fn replies_to_check_pending_only_for_absent_transactions() {
+async fn replies_to_check_pending_with_the_absent_transactions() {
     let mut fixture = start_mempool();
     let pending = fixture.submit(draft(1, 0)).await.unwrap().hash();
     let expired = fixture
@@ -126,17 +129,35 @@ async fn replies_to_check_pending_only_for_absent_transactions() {
     // Every change of the pool removes expired transactions.
     fixture.submit(draft(3, 0)).await.unwrap();
     let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
-    let [waiter, other, last] = [1, 2, 3].map(WaiterId);
+    let [waiter, other, last] = [1, 2, 3].map(WaiterId::One);
     for (hash, waiter) in [(pending, waiter), (expired, other), (unknown, last)] {
-        fixture.mempool.send(CheckPending { hash, waiter });
+        let hashes = Hashes::One(hash);
+        fixture.mempool.send(CheckPending { hashes, waiter });
     }
     let reason = RemovalReason::Expired { at_secs: NOW + 1 };
-    for (hash, waiter, reason) in [(expired, other, Some(reason)), (unknown, last, None)] {
+    let absent = |index, reason| Absent { index, reason };
+    for (hash, waiter, reason) in [
+        (expired, other, Some(reason.clone())),
+        (unknown, last, None),
+    ] {
         let received = fixture.not_pending.recv().await.unwrap();
         assert_eq!(
-            (received.hash, received.waiter, received.reason),
-            (hash, waiter, reason)
+            (&*received.hashes, received.waiter, received.absent),
+            (&[hash][..], waiter, vec![absent(0, reason)])
         );
+    }
+    // A wait for many receives one reply, even if all of its transactions are pending.
+    for (hashes, expected) in [
+        (
+            vec![unknown, pending, expired],
+            vec![absent(0, None), absent(2, Some(reason))],
+        ),
+        (vec![pending], vec![]),
+    ] {
+        let (hashes, waiter) = (Hashes::Many(hashes.into()), WaiterId::Many(7));
+        fixture.mempool.send(CheckPending { hashes, waiter });
+        let received = fixture.not_pending.recv().await.unwrap();
+        assert_eq!((received.waiter, received.absent), (waiter, expected));
     }
 }
 

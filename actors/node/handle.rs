@@ -31,7 +31,10 @@ use arc_swap::ArcSwap;
 use ledger_limits::{ClientKey, Demand, FairLimit, Work, WorkKind};
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64},
+};
 use tokio::sync::oneshot;
 
 /// Returns a read of a few rows for a submission or a look-up by hash of `client`.
@@ -59,6 +62,8 @@ pub(super) struct Shared {
     /// Set if the mempool had no capacity for the transaction that was checked last. The capacity
     /// is then checked before the signatures of the next one. Only a hint, hence relaxed.
     pub(super) pool_was_full: AtomicBool,
+    /// Number of the next wait for many. Numbers do not repeat, because no process has 2^64 waits.
+    pub(super) next_many_wait: AtomicU64,
 }
 
 /// The parts of a node that its handles use.
@@ -134,6 +139,7 @@ impl NodeHandle {
                 node: parts,
                 filter,
                 pool_was_full: AtomicBool::new(false),
+                next_many_wait: AtomicU64::new(0),
             }),
             notifier: None,
         }

@@ -27,6 +27,7 @@ pub(crate) mod stalls;
 pub(crate) mod submit;
 pub(crate) mod version_wait;
 pub(crate) mod wait;
+pub(crate) mod wait_many;
 pub(crate) mod wait_meter;
 
 use crate::{

@@ -18,7 +18,10 @@
 use super::{handle::NodeHandle, lookup::recently_committed};
 use crate::{
     NodeError, TransactionStatus, WaitConfig,
-    protocol::{committer::Subscribe, wait::WaitOutcome},
+    protocol::{
+        committer::{Subscribe, Wait},
+        wait::WaitOutcome,
+    },
 };
 use ledger_crypto::HashValue;
 use ledger_limits::{ClientKey, FairLimit, FairPermit};
@@ -86,8 +89,7 @@ impl NodeHandle {
         };
         let (reply, outcome) = oneshot::channel();
         node.mailboxes.committer.try_request(Subscribe {
-            hash,
-            reply,
+            wait: Wait::One { hash, reply },
             notifier: self.notifier.clone(),
         })?;
         let outcome = timeout_at(deadline, outcome).await;

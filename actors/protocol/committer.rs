@@ -5,10 +5,9 @@ use super::{
     broadcast::BlockCommitted,
     mempool::{CheckPending, Removed},
     notifier::CommitNotifier,
-    wait::{WaitOutcome, WaiterId},
+    wait::{Absent, Hashes, WaitEvents, WaitOutcome, WaiterId},
 };
 use crate::{
-    RemovalReason,
     runtime::{actor::ActorMessage, mailbox::Recipient},
     state::committed::IndexedBlock,
 };
@@ -50,17 +49,44 @@ impl ActorMessage for TransactionsRemoved {
     const LABEL: &'static str = "dropped";
 }
 
-/// Request to wait for a transaction. The reply is dropped if the wait is canceled.
+/// Request to wait for transactions.
 #[derive(Debug)]
 pub(crate) struct Subscribe {
-    pub(crate) hash: HashValue,
-    pub(crate) reply: oneshot::Sender<WaitOutcome>,
+    pub(crate) wait: Wait,
     /// Notifier of the HTTP worker thread on which the client waits.
     pub(crate) notifier: Option<Arc<CommitNotifier>>,
 }
 
+/// The transactions of a wait, and the channel of its outcomes.
+#[derive(Debug)]
+pub(crate) enum Wait {
+    /// One transaction. The reply is dropped if the wait is canceled.
+    One {
+        hash: HashValue,
+        reply: oneshot::Sender<WaitOutcome>,
+    },
+    /// Transactions of one request, each at most once.
+    Many {
+        /// Number of the wait, which no other wait for many has.
+        id: u64,
+        hashes: Arc<[HashValue]>,
+        events: WaitEvents,
+    },
+}
+
 impl ActorMessage for Subscribe {
     const LABEL: &'static str = "subscribe";
+}
+
+/// Request to forget the wait for many with this number.
+///
+/// The wait receives [`WaitEvent::Ended`](super::wait::WaitEvent::Ended), unless the committer has
+/// sent the outcomes of all its hashes.
+#[derive(Debug)]
+pub(crate) struct Unsubscribe(pub(crate) u64);
+
+impl ActorMessage for Unsubscribe {
+    const LABEL: &'static str = "unsubscribe";
 }
 
 /// Request to wait until the Head has a version. The reply is dropped if the wait is canceled.
@@ -76,13 +102,16 @@ impl ActorMessage for SubscribeVersion {
     const LABEL: &'static str = "subscribe_version";
 }
 
-/// Reply to [`CheckPending`] if the mempool does not hold the transaction.
+/// Reply to [`CheckPending`] with the transactions that the mempool does not hold.
+///
+/// A wait for one transaction receives it only if the mempool does not hold it. A wait for many
+/// always does, because its outcomes are complete only after the check.
 #[derive(Debug)]
 pub(crate) struct NotPending {
-    pub(crate) hash: HashValue,
+    /// The hashes of the check.
+    pub(crate) hashes: Hashes,
     pub(crate) waiter: WaiterId,
-    /// Reason of its removal from the mempool, if that is recorded.
-    pub(crate) reason: Option<RemovalReason>,
+    pub(crate) absent: Vec<Absent>,
 }
 
 impl ActorMessage for NotPending {

@@ -1,6 +1,9 @@
 //! Messages to the mempool, and the values in them.
 
-use super::{sequencer::Batch, wait::WaiterId};
+use super::{
+    sequencer::Batch,
+    wait::{Hashes, WaiterId},
+};
 use crate::{
     RemovalReason, SubmitError,
     runtime::{actor::ActorMessage, mailbox::Recipient, timer::TimerTurn},
@@ -109,13 +112,13 @@ impl ActorMessage for GetPending {
     const LABEL: &'static str = "pending_by_hash";
 }
 
-/// Request of the committer to check whether a transaction with a waiter is pending.
+/// Request of the committer to check whether the transactions of a wait are pending.
 ///
-/// The mempool replies with [`NotPending`](super::committer::NotPending) if the pool does not hold
-/// the transaction, and sends no reply otherwise.
+/// The mempool replies with [`NotPending`](super::committer::NotPending). It sends no reply to a
+/// wait for one transaction that the pool holds.
 #[derive(Debug)]
 pub(crate) struct CheckPending {
-    pub(crate) hash: HashValue,
+    pub(crate) hashes: Hashes,
     pub(crate) waiter: WaiterId,
 }
 

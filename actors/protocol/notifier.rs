@@ -7,7 +7,7 @@
 //! * The committer locks the worker's task queue once per batch, not once per waiter.
 //! * A batch has its own reference count of the block, so threads do not contend for a shared one.
 
-use super::wait::WaitOutcome;
+use super::wait::{CommittedHash, WaitEvent, WaitEvents, WaitOutcome};
 use crate::{
     runtime::progress::{QueueProgress, Watch},
     state::committed::BlockHandle,
@@ -31,10 +31,16 @@ const TASK: &str = "notifier";
 /// The bound lets a worker start to respond while the committer looks up the remaining waiters.
 const BATCH_WAITERS_MAX: usize = 256;
 
-/// Maximum number of waiters that the task completes before it yields.
+/// Maximum number of waiters that the task completes before it yields. A waiter for many counts as
+/// as many as it receives transactions.
 ///
 /// The yield lets the worker send their responses while the transactions are still in CPU caches.
 const WAITERS_PER_YIELD: usize = 32;
+
+/// Maximum number of transactions that a waiter for many receives in one event.
+///
+/// The task does not yield before it has sent all of them, which takes about 20 µs.
+pub(crate) const COMMITTED_PER_EVENT_MAX: usize = 1_024;
 
 /// A durable block, with the ledger info of the first Head that includes it.
 #[derive(Clone, Debug)]
@@ -54,6 +60,20 @@ pub(crate) enum CommitWaiter {
     },
     /// It waits for a version that the Head with the block has.
     Version(oneshot::Sender<()>),
+    /// It waits for many transactions, some of which are in the block.
+    Many {
+        events: WaitEvents,
+        committed: Vec<CommittedIndex>,
+    },
+}
+
+/// A transaction of a block for which a waiter for many waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CommittedIndex {
+    /// Index of the hash in the wait.
+    pub(crate) in_wait: u32,
+    /// Index of the transaction in the block.
+    pub(crate) in_block: u32,
 }
 
 impl CommitWaiter {
@@ -69,8 +89,44 @@ impl CommitWaiter {
             Self::Version(reply) => {
                 let _ = reply.send(());
             }
+            Self::Many { events, committed } => {
+                let hashes = committed.into_iter().map(|index| index.committed(block));
+                let _ = events.send(WaitEvent::Committed(hashes.collect()));
+            }
         }
     }
+
+    /// Returns the number of transactions that the waiter receives, or 1 for a version.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Transaction { .. } | Self::Version(_) => 1,
+            Self::Many { committed, .. } => committed.len(),
+        }
+    }
+}
+
+impl CommittedIndex {
+    /// Returns the outcome of the transaction. It does not reference the block, which a client that
+    /// reads slowly would otherwise hold in memory.
+    fn committed(self, block: &BlockHandle) -> CommittedHash {
+        let index = self.in_block as usize;
+        let executed = block.block.transactions.get(index);
+        let executed = executed.expect("index is within the block");
+        let version = block.block.first_version + u64::from(self.in_block);
+        CommittedHash::new(self.in_wait, version, &executed.info.v0().status)
+    }
+}
+
+/// What the task of a worker thread receives.
+#[derive(Debug)]
+enum Notification {
+    /// Waiters for one block.
+    Batch(NotificationBatch),
+    /// An event of a wait for many. It follows the commits that were sent before.
+    Event {
+        events: WaitEvents,
+        event: WaitEvent,
+    },
 }
 
 /// The waiters of one worker thread for transactions of one block.
@@ -88,7 +144,11 @@ impl NotificationBatch {
         let block = Arc::new(BlockHandle::clone(&block));
         let mut waiters = self.waiters.into_iter();
         while waiters.len() > 0 {
-            for waiter in waiters.by_ref().take(WAITERS_PER_YIELD) {
+            let mut weight = 0;
+            while weight < WAITERS_PER_YIELD
+                && let Some(waiter) = waiters.next()
+            {
+                weight += waiter.weight();
                 waiter.complete(ledger_info, &block);
             }
             yield_without_io().await;
@@ -98,11 +158,15 @@ impl NotificationBatch {
 
 /// Runs the notifier task of a worker thread.
 async fn run_notifier(
-    mut batches: mpsc::UnboundedReceiver<NotificationBatch>,
+    mut notifications: mpsc::UnboundedReceiver<Notification>,
     counts: Arc<BatchCounts>,
 ) {
-    while let Some(batch) = batches.recv().await {
-        batch.complete().await;
+    while let Some(notification) = notifications.recv().await {
+        match notification {
+            Notification::Batch(batch) => batch.complete().await,
+            // An error means that the receiver was dropped: the wait was canceled.
+            Notification::Event { events, event } => drop(events.send(event)),
+        }
         counts.completed.fetch_add(1, Relaxed);
     }
 }
@@ -144,10 +208,10 @@ async fn yield_without_io() {
 /// A handle to the notifier task of one worker thread.
 ///
 /// Its channel is unbounded, but holds each wait at most once, and `wait.capacity` limits how many
-/// waits are concurrent.
+/// waits are concurrent. A wait for many has two events more.
 #[derive(Debug)]
 pub(crate) struct CommitNotifier {
-    batches: mpsc::UnboundedSender<NotificationBatch>,
+    notifications: mpsc::UnboundedSender<Notification>,
     counts: Arc<BatchCounts>,
 }
 
@@ -158,11 +222,11 @@ impl CommitNotifier {
     /// is dropped first, waiters of queued batches are canceled, and waiters of later batches are
     /// completed on the sending thread.
     pub(crate) fn new() -> (Self, impl Future<Output = ()> + use<>) {
-        let (sender, batches) = mpsc::unbounded_channel();
+        let (sender, notifications) = mpsc::unbounded_channel();
         let counts = Arc::<BatchCounts>::default();
-        let task = run_notifier(batches, Arc::clone(&counts));
+        let task = run_notifier(notifications, Arc::clone(&counts));
         let notifier = Self {
-            batches: sender,
+            notifications: sender,
             counts,
         };
         (notifier, task)
@@ -171,9 +235,9 @@ impl CommitNotifier {
     /// Returns a watch of the task, until the notifier or the task is dropped.
     pub(crate) fn watch(&self) -> Watch {
         // The watch must not keep the task running.
-        let (batches, counts) = (self.batches.downgrade(), Arc::clone(&self.counts));
+        let (notifications, counts) = (self.notifications.downgrade(), Arc::clone(&self.counts));
         Watch::new(TASK, move || {
-            let is_closed = batches.upgrade()?.is_closed();
+            let is_closed = notifications.upgrade()?.is_closed();
             (!is_closed).then(|| counts.progress().into())
         })
     }
@@ -181,14 +245,42 @@ impl CommitNotifier {
     /// Sends a batch to the task, or completes its waiters here if the task has been dropped.
     fn send(&self, block: &DurableBlock, waiters: Vec<CommitWaiter>) {
         let block = block.clone();
+        self.notify(Notification::Batch(NotificationBatch { block, waiters }));
+    }
+
+    /// Sends a notification to the task, or completes it here if the task has been dropped.
+    fn notify(&self, notification: Notification) {
         self.counts.sent.fetch_add(1, Relaxed);
-        let Err(unsent) = self.batches.send(NotificationBatch { block, waiters }) else {
-            return;
-        };
-        let NotificationBatch { block, waiters } = unsent.0;
-        for waiter in waiters {
-            waiter.complete(block.ledger_info, &block.block);
+        match self.notifications.send(notification) {
+            Ok(()) => {}
+            Err(mpsc::error::SendError(Notification::Batch(batch))) => {
+                let DurableBlock { ledger_info, block } = batch.block;
+                for waiter in batch.waiters {
+                    waiter.complete(ledger_info, &block);
+                }
+            }
+            // An error means that the receiver was dropped: the wait was canceled.
+            Err(mpsc::error::SendError(Notification::Event { events, event })) => {
+                drop(events.send(event));
+            }
         }
+    }
+}
+
+/// Sends an event of a wait for many behind its earlier ones, through the task of `notifier` if
+/// there is one.
+pub(crate) fn send_event(
+    notifier: Option<&Arc<CommitNotifier>>,
+    events: &WaitEvents,
+    event: WaitEvent,
+) {
+    match notifier {
+        Some(notifier) => {
+            let events = events.clone();
+            notifier.notify(Notification::Event { events, event });
+        }
+        // An error means that the receiver was dropped: the wait was canceled.
+        None => drop(events.send(event)),
     }
 }
 
@@ -323,12 +415,15 @@ mod tests {
         let (durable, versions) = durable_block(TRANSACTIONS);
         let (sender, mut queue) = mpsc::unbounded_channel();
         let notifier = Arc::new(CommitNotifier {
-            batches: sender,
+            notifications: sender,
             counts: Arc::default(),
         });
         notify_all(&durable, [Some(&notifier)]);
-        let batches = std::iter::from_fn(|| queue.try_recv().ok());
-        let sizes: Vec<_> = batches.map(|batch| batch.waiters.len()).collect();
+        let sizes = std::iter::from_fn(|| match queue.try_recv().ok()? {
+            Notification::Batch(batch) => Some(batch.waiters.len()),
+            event @ Notification::Event { .. } => panic!("unexpected {event:?}"),
+        });
+        let sizes: Vec<_> = sizes.collect();
         let flushed = versions.len() - 2 * BATCH_WAITERS_MAX;
         assert_eq!(sizes, [BATCH_WAITERS_MAX, BATCH_WAITERS_MAX, flushed]);
     }

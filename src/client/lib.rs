@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`signer`] | keys, and transactions that are built and signed |
 //! | `node`, `faucet` | the REST interface ([`NodeClient`]) and the faucet ([`FaucetClient`]) |
+//! | `wait_many` | waits for many transactions with one request |
 //! | [`http`] | connections of HTTP/1.1, URLs, TLS |
 //! | [`load`] | connections, workers and measurements of a load |
 //! | `error` | errors of requests: [`ClientError`] |
@@ -53,9 +54,11 @@ pub mod http;
 pub mod load;
 mod node;
 pub mod signer;
+mod wait_many;
 
 pub use error::{ClientError, RequestError, TlsError};
 pub use faucet::FaucetClient;
 pub use node::{
     AccountState, CommittedTransaction, LedgerState, NodeClient, submission_media_type,
 };
+pub use wait_many::WaitOutcome;

@@ -73,6 +73,53 @@ impl<H: Deref<Target = FairLimit>> FairPermit<H> {
     }
 }
 
+/// Several permits of a [`FairLimit`] for one request, released one by one or when they are
+/// dropped.
+#[derive(Debug)]
+pub struct FairPermits<H: Deref<Target = FairLimit>> {
+    handle: H,
+    client: ClientKey,
+    count: usize,
+}
+
+impl<H: Deref<Target = FairLimit>> FairPermits<H> {
+    /// Acquires `count` permits for `client` if it could acquire as many [`FairPermit`]s one after
+    /// the other. Otherwise returns `None` and acquires none.
+    pub fn try_acquire(handle: H, client: ClientKey, count: usize) -> Option<Self> {
+        let held = handle.all.increase(count)?;
+        let own = handle.of_client(client).fetch_add(count, Relaxed);
+        // Dropped again, which releases them, if the client has no right to the last one.
+        let permits = Self {
+            handle,
+            client,
+            count,
+        };
+        let free = (permits.handle.max() + 1).saturating_sub(held);
+        let is_part = own + count <= free.saturating_mul(permits.handle.per_free);
+        (count == 0 || is_part).then_some(permits)
+    }
+
+    /// Returns the number of permits.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Releases `count` of the permits, or all if there are fewer.
+    pub fn release(&mut self, count: usize) {
+        let released = count.min(self.count);
+        self.count -= released;
+        let of_client = self.handle.of_client(self.client);
+        of_client.fetch_sub(released, Relaxed);
+        self.handle.all.decrease(released);
+    }
+}
+
+impl<H: Deref<Target = FairLimit>> Drop for FairPermits<H> {
+    fn drop(&mut self) {
+        self.release(self.count);
+    }
+}
+
 impl<H: Deref<Target = FairLimit>> Drop for FairPermit<H> {
     fn drop(&mut self) {
         self.handle.of_client(self.client).fetch_sub(1, Relaxed);
@@ -133,6 +180,40 @@ mod tests {
         let counts: Vec<_> = held.iter().map(Vec::len).collect();
         let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
         assert!(most - least <= most / 5, "{counts:?}");
+    }
+
+    #[test]
+    fn acquires_many_permits_if_it_could_acquire_them_one_by_one() {
+        for (max, per_free) in [(8, 1), (16, 7), (5, 7), (1, 1), (0, 7)] {
+            for held in 0..=max {
+                for count in 0..=max + 1 {
+                    let limit = FairLimit::new(max, per_free);
+                    let singles = || FairPermit::try_acquire(&limit, client(1));
+                    let before: Vec<_> = iter::from_fn(singles).take(held).collect();
+                    let one_by_one: Vec<_> = iter::from_fn(singles).take(count).collect();
+                    let one_by_one = one_by_one.len();
+                    let expected = limit.held();
+                    let many = FairPermits::try_acquire(&limit, client(1), count);
+                    assert_eq!(many.is_some(), one_by_one == count, "{max} {held} {count}");
+                    let counted = many.as_ref().map_or(0, FairPermits::count);
+                    assert_eq!(limit.held(), expected + counted);
+                    drop((many, before));
+                    assert_eq!(limit.held(), 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn releases_permits_in_parts() {
+        let limit = FairLimit::new(80, 7);
+        let mut many = FairPermits::try_acquire(&limit, client(1), 70).unwrap();
+        assert!(FairPermit::try_acquire(&limit, client(1)).is_none());
+        many.release(20);
+        assert_eq!((many.count(), limit.held()), (50, 50));
+        assert!(FairPermit::try_acquire(&limit, client(1)).is_some());
+        many.release(100);
+        assert_eq!((many.count(), limit.held()), (0, 0));
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 //! | module | limit | holders |
 //! |---|---|---|
 //! | `permit` | [`Limit`] | a number of [`Permit`]s |
-//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s; no client can hold all |
+//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s and [`FairPermits`]; no client can hold all |
 //! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
 //! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
 //! | `client` | [`ClientKeys`] | classes of client addresses |
@@ -55,7 +55,7 @@ mod proxies;
 
 pub use client::{ClientKey, ClientKeys};
 pub use cost::{CostModel, CostStatus, Demand, Estimate, Work, WorkKind};
-pub use fair_limit::{FairLimit, FairPermit};
+pub use fair_limit::{FairLimit, FairPermit, FairPermits};
 pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull, ReachedLimit};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};

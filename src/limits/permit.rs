@@ -45,15 +45,26 @@ impl Limit {
 
     /// Counts one more permit. Returns the number held with it, or `None` if the limit is reached.
     pub(crate) fn increment(&self) -> Option<usize> {
+        self.increase(1)
+    }
+
+    /// Counts `count` more permits. Returns the number held with them, or `None` if they exceed the
+    /// limit.
+    pub(crate) fn increase(&self, count: usize) -> Option<usize> {
         let max = self.max();
-        let one_more = |held| (held < max).then_some(held + 1);
-        let before = self.held.fetch_update(Relaxed, Relaxed, one_more);
-        before.ok().map(|before| before + 1)
+        let more = |held: usize| held.checked_add(count).filter(|held| *held <= max);
+        let before = self.held.fetch_update(Relaxed, Relaxed, more);
+        before.ok().map(|before| before + count)
     }
 
     /// Counts one permit less.
     pub(crate) fn decrement(&self) {
-        self.held.fetch_sub(1, Relaxed);
+        self.decrease(1);
+    }
+
+    /// Counts `count` permits less.
+    pub(crate) fn decrease(&self, count: usize) {
+        self.held.fetch_sub(count, Relaxed);
     }
 }
 

@@ -91,7 +91,7 @@ pub use read::{
     reader::StoreReader,
     snapshot::{Snapshot, StateAt},
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
-    transactions::{HashLookup, TransactionInBlock},
+    transactions::{HashLookup, OutcomeLookup, TransactionInBlock},
     usage::{StoreUsage, UsageMeter},
 };
 pub use scrub::{ScrubOutcome, StoreScrubber, control::ScrubControl};

@@ -76,11 +76,14 @@ impl RunningBench {
 #[test]
 fn commits_every_transfer_and_completes_every_wait() {
     let node = TestNode::start(&[]);
-    for (mode, format) in [
-        ("await", "bcs"),
-        ("await", "json"),
-        ("submit", "bcs"),
-        ("submit", "json"),
+    for (mode, wait, format) in [
+        ("await", "two", "bcs"),
+        ("await", "two", "json"),
+        ("await", "one", "bcs"),
+        ("await", "one", "json"),
+        ("await", "many", "bcs"),
+        ("submit", "two", "bcs"),
+        ("submit", "two", "json"),
     ] {
         let report = bench(
             &node,
@@ -93,10 +96,15 @@ fn commits_every_transfer_and_completes_every_wait() {
                 "8",
                 "--mode",
                 mode,
+                "--wait",
+                wait,
                 "--format",
                 format,
             ],
         );
+        if mode == "await" {
+            assert_eq!(report["commit_latency"]["count"], 300);
+        }
         for (name, expected) in [
             ("accepted", 300),
             ("committed", 300),

@@ -8,6 +8,7 @@ mod page_body;
 mod request;
 mod response;
 mod state;
+mod stream;
 
 pub(crate) use body::BodyWriter;
 pub(crate) use cache::CacheKey;
@@ -17,3 +18,4 @@ pub(crate) use page_body::{PageBody, PartOrder};
 pub(crate) use request::{QueryError, RequestContext, block_of_version};
 pub(crate) use response::{IntoResponse, LedgerResponse, SharedBody};
 pub use state::ApiState;
+pub(crate) use stream::StreamResponse;

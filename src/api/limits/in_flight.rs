@@ -54,7 +54,41 @@ impl Deref for ThreadLimit {
     }
 }
 
+/// Permits of `api.max_in_flight` that a request holds beside its first one, because it takes as
+/// much as several requests.
+pub(crate) struct FurtherPermits {
+    _permits: Vec<Permit<AllRequests>>,
+}
+
+/// The limit on the requests of all clients.
+struct AllRequests(Arc<InFlightLimits>);
+
+impl Deref for AllRequests {
+    type Target = Limit;
+
+    fn deref(&self) -> &Limit {
+        &self.0.all
+    }
+}
+
 impl InFlightLimits {
+    /// Acquires `count` further permits of a request that is in flight.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::Overloaded`] (503) and acquires none if fewer are free.
+    pub(crate) fn acquire_further(
+        self: &Arc<Self>,
+        count: usize,
+    ) -> Result<FurtherPermits, ErrorKind> {
+        let acquire = |_| Permit::try_acquire(AllRequests(Arc::clone(self)));
+        let permits: Option<Vec<_>> = (0..count).map(acquire).collect();
+        let overload = || Overload::brief("api.max_in_flight", self.all.max());
+        Ok(FurtherPermits {
+            _permits: permits.ok_or_else(overload)?,
+        })
+    }
+
     /// Creates the limits of a configuration.
     pub(crate) fn new(config: &ApiConfig) -> Self {
         Self {
@@ -139,6 +173,21 @@ mod tests {
         }
         drop(permits);
         limits.acquire(&request, one).unwrap();
+    }
+
+    #[test]
+    fn acquires_all_further_permits_or_none() {
+        let config = ApiConfig {
+            max_in_flight: 3,
+            ..ApiConfig::default()
+        };
+        let limits = Arc::new(InFlightLimits::new(&config));
+        let further = limits.acquire_further(2).unwrap();
+        let full = limits.acquire_further(2).err().unwrap();
+        assert_eq!(full.to_string(), "overloaded: api.max_in_flight = 3");
+        assert_eq!(limits.all.held(), 2);
+        drop(further);
+        assert_eq!(limits.all.held(), 0);
     }
 
     #[test]

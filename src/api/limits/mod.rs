@@ -14,7 +14,7 @@ mod switches;
 pub(crate) use client_address::client_address;
 pub(crate) use compressors::Compressors;
 pub use connection::Connection;
-pub(crate) use in_flight::{InFlightLimits, RequestPermits, ThreadLimits};
+pub(crate) use in_flight::{FurtherPermits, InFlightLimits, RequestPermits, ThreadLimits};
 pub(crate) use route_meters::RouteMeterId;
 pub use route_meters::{RouteMeters, RouteStatus};
 pub use switches::{SwitchChange, Switches};

@@ -5,6 +5,9 @@ pub(crate) const JSON: &str = "application/json";
 /// The media type of BCS responses.
 pub(crate) const BCS: &str = "application/x-bcs";
 
+/// The media type of a response with a line of JSON for each value.
+pub(crate) const NDJSON: &str = "application/x-ndjson";
+
 /// Names of the content codings that a response may have, cheapest first.
 pub(crate) const CONTENT_CODINGS: [&str; 3] = ["zstd", "br", "gzip"];
 

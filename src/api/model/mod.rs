@@ -7,6 +7,7 @@ pub(crate) mod json;
 mod media_types;
 mod resources;
 mod table_types;
+pub(crate) mod wait_lines;
 
 pub(crate) use decimal::DecimalText;
 pub(crate) use media_types::MediaTypes;

@@ -35,7 +35,9 @@ use crate::{
 };
 use actix_web::http::Method;
 use std::rc::Rc;
-use transactions::{auxiliary_info, batch, encode, list, read, simulate, submit, summaries};
+use transactions::{
+    auxiliary_info, batch, encode, list, read, simulate, submit, summaries, wait_many,
+};
 
 /// A row of the route table.
 pub(crate) struct Route {
@@ -157,6 +159,12 @@ pub(crate) fn table() -> Vec<Route> {
             "/transactions/wait_by_hash/{txn_hash}",
             read::wait_by_hash,
             read::describe_wait_by_hash(),
+        ),
+        route(
+            M::POST,
+            "/transactions/wait",
+            wait_many::wait_many,
+            wait_many::describe_wait_many(),
         ),
         route(
             M::GET,

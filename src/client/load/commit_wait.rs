@@ -77,7 +77,7 @@ pub(super) async fn wait_for_commit(session: &mut Session, hash: HashValue) -> b
 }
 
 /// Counts a commit that failed. Returns `true`.
-fn count_commit(session: &Session, success: bool) -> bool {
+pub(super) fn count_commit(session: &Session, success: bool) -> bool {
     if !success {
         session.update_tally(|tally| tally.failed += 1);
     }

@@ -5,7 +5,7 @@
 //! | `plan`, `run` | the parameters of a run, its schedule and counters |
 //! | `account`, `funding`, `presign` | accounts, their funding, transfers signed in advance |
 //! | `requests` | requests as bytes |
-//! | `threads`, `worker`, `commit_wait` | the threads of a run, and the work of one connection |
+//! | `threads`, `worker`, `commit_wait`, `many_wait` | the threads of a run, and the work of one connection |
 //! | `session`, `rejection`, `transaction_status` | a worker's connection, responses |
 //! | `tally`, `latency`, `meter`, `process_usage` | latencies, errors, commits, processor time |
 
@@ -14,6 +14,7 @@ mod commit_wait;
 mod error;
 mod funding;
 mod latency;
+mod many_wait;
 mod meter;
 mod plan;
 mod presign;

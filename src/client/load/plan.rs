@@ -66,6 +66,9 @@ pub struct Plan {
     /// Whether the submission itself waits for the commit (`timeout_ms`), so that a second request
     /// follows only if the submission reached its deadline.
     pub is_wait_in_submission: bool,
+    /// Whether a connection sends a transfer of each of its accounts, and then waits for all of
+    /// their commits with one request. Otherwise it waits for each commit by itself.
+    pub is_wait_shared: bool,
     /// Whether nonces protect the transfers, instead of sequence numbers.
     pub is_orderless: bool,
     /// The encoding of submissions.
@@ -133,6 +136,7 @@ pub(super) mod tests {
             interval: None,
             is_commit_awaited: false,
             is_wait_in_submission: false,
+            is_wait_shared: false,
             is_orderless: false,
             format: SubmissionFormat::Bcs,
             seed: 1,

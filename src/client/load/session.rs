@@ -51,6 +51,11 @@ impl Session {
             .write_submission(transfer, &mut self.request);
     }
 
+    /// Makes the bytes that `write` writes the current request.
+    pub(super) fn prepare(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.request);
+    }
+
     /// Requests `path`, and returns the response in JSON.
     ///
     /// # Errors

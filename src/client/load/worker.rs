@@ -4,6 +4,7 @@
 use super::{
     account::{SendingAccount, SignedTransfer, protector_after},
     commit_wait::wait_for_commit,
+    many_wait::wait_for_commits,
     rejection::{error_code, is_retryable, is_sequence_number_too_old},
     run::{Run, ScheduledTransfer},
     session::Session,
@@ -12,6 +13,7 @@ use super::{
 };
 use crate::http::Response;
 use http::StatusCode;
+use ledger_crypto::HashValue;
 use ledger_types::ReplayProtector;
 use serde::Deserialize;
 use std::{
@@ -36,6 +38,17 @@ pub(super) struct Worker {
     accounts: Vec<SendingAccount>,
     /// Index of the account that sends next.
     next_account: usize,
+    /// Accepted transfers that the next shared wait is for.
+    accepted: Vec<AcceptedTransfer>,
+}
+
+/// A transfer that the node has accepted.
+#[derive(Debug)]
+struct AcceptedTransfer {
+    hash: HashValue,
+    /// Index of its account.
+    account: usize,
+    scheduled: ScheduledTransfer,
 }
 
 /// The outcome of a submission.
@@ -67,6 +80,7 @@ impl Worker {
             // Connections start at different accounts, because orderless ones may share them.
             next_account: index % accounts.len().max(1),
             accounts,
+            accepted: Vec::new(),
         }
     }
 
@@ -74,7 +88,13 @@ impl Worker {
     pub(super) async fn run(mut self) {
         let run = Arc::clone(self.session.run());
         sleep_until(&run, run.connect_at(self.index)).await;
-        while let Some(scheduled) = run.next_transfer() {
+        loop {
+            if self.accepted.len() == self.accounts.len() {
+                self.wait_for_accepted().await;
+            }
+            let Some(scheduled) = run.next_transfer() else {
+                break;
+            };
             sleep_until(&run, scheduled.due_at).await;
             if run.stop_cause().is_some() {
                 return;
@@ -85,6 +105,7 @@ impl Worker {
             self.transfer(index, scheduled).await;
             self.session.update_tally(|tally| tally.unanswered -= 1);
         }
+        self.wait_for_accepted().await;
     }
 
     /// Sends the next transfer of the account at `index`.
@@ -107,9 +128,35 @@ impl Worker {
         }
         self.session.run().count_accepted(scheduled);
         self.accounts[index].next_protector = protector_after(transfer.protector, 1);
-        if self.session.run().plan().is_commit_awaited {
+        let plan = self.session.run().plan();
+        if plan.is_wait_shared {
+            self.accepted.push(AcceptedTransfer {
+                hash: transfer.hash,
+                account: index,
+                scheduled,
+            });
+        } else if plan.is_commit_awaited {
             if !is_committed && !wait_for_commit(&mut self.session, transfer.hash).await {
                 self.refresh_sequence_number(index).await;
+            } else if scheduled.is_measured {
+                self.session
+                    .update_tally(|tally| tally.commit.record(scheduled.due_at.elapsed()));
+            }
+        }
+    }
+
+    /// Waits for all accepted transfers with one request. Their commits are measured when the whole
+    /// response has arrived.
+    async fn wait_for_accepted(&mut self) {
+        let accepted = std::mem::take(&mut self.accepted);
+        let hashes: Vec<_> = accepted.iter().map(|transfer| transfer.hash).collect();
+        let committed = wait_for_commits(&mut self.session, &hashes).await;
+        for (transfer, is_committed) in accepted.into_iter().zip(committed) {
+            let AcceptedTransfer {
+                account, scheduled, ..
+            } = transfer;
+            if !is_committed {
+                self.refresh_sequence_number(account).await;
             } else if scheduled.is_measured {
                 self.session
                     .update_tally(|tally| tally.commit.record(scheduled.due_at.elapsed()));

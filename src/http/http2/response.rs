@@ -13,7 +13,7 @@ use actix_web::{
 use bytes::Bytes;
 use h2::{Reason, SendStream, server::SendResponse};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
-use std::{future::poll_fn, pin::Pin, rc::Rc};
+use std::{future::poll_fn, pin::Pin, rc::Rc, task::Poll};
 use tokio::sync::oneshot;
 
 /// The outcome of a request.
@@ -125,9 +125,11 @@ impl BodySender {
             BodySize::Sized(length) => Some(length),
             BodySize::None | BodySize::Stream => None,
         };
-        while let Some(chunk) = poll_fn(|context| Pin::new(&mut body).poll_next(context)).await {
-            let Ok(chunk) = chunk else {
-                return Outcome::Failed;
+        loop {
+            let chunk = match self.next_chunk(&mut body).await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break,
+                Err(outcome) => return outcome,
             };
             remaining_bytes = remaining_bytes.map(|left| left.saturating_sub(chunk.len() as u64));
             let is_last = remaining_bytes == Some(0);
@@ -140,6 +142,22 @@ impl BodySender {
             Ok(()) => Outcome::Sent,
             Err(_) => Outcome::Reset,
         }
+    }
+
+    /// Waits for the next chunk of a body, which may be made while it is sent.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Outcome::Failed`] if the body ends with an error, and [`Outcome::Reset`] if the
+    /// stream ends meanwhile. The body is then dropped with its permits.
+    async fn next_chunk(&mut self, body: &mut ChunkedBody<()>) -> Result<Option<Bytes>, Outcome> {
+        poll_fn(|context| {
+            if let Poll::Ready(chunk) = Pin::new(&mut *body).poll_next(context) {
+                return Poll::Ready(chunk.transpose().map_err(|_| Outcome::Failed));
+            }
+            self.stream.poll_reset(context).map(|_| Err(Outcome::Reset))
+        })
+        .await
     }
 
     /// Sends a chunk. If it is the last one, waits until it has been written to the socket.

@@ -10,6 +10,7 @@
 //! | cached responses | `api.kept_answers_bytes_max` |
 //! | views that renderer threads render | 8 of 4 MiB, and 8 compressors of 4 MiB |
 //! | connections | 128 KiB for each of `api.max_connections` |
+//! | waits for a commit | 512 bytes for each of `wait.capacity` |
 //! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: path (16 KiB), headers (8 KiB) and task |
 //! | blocks in flight | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, 16 times |
 //! | page cache of the database | `storage.cache_bytes` |
@@ -44,6 +45,9 @@ const COMPRESSORS: u64 = 8 * 4 * MIB;
 const CONNECTION: u64 = 128 * KIB;
 /// Bytes of a request's head (`src/http/http2/connection.rs`) and task.
 const REQUEST: u64 = 32 * KIB;
+/// Bytes of a wait beside its request: its hash in the committer's map, and its outcome until it is
+/// sent (`benches/waits`).
+const WAIT: u64 = 512;
 /// An executed block takes this multiple of its transactions, for write sets, events and rows.
 const EXECUTED: u64 = 16;
 /// Bytes of the log lines that are being written, and of as many that wait.
@@ -65,6 +69,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         (api.kept_answers_bytes_max as u64, 1),
         (listener.max_connections as u64, CONNECTION),
         (api.max_in_flight as u64, REQUEST),
+        (settings.node.wait.capacity as u64, WAIT),
         (
             sequencer.blocks_in_flight_max as u64,
             EXECUTED.saturating_mul(sequencer.block_bytes_max as u64),
@@ -95,13 +100,14 @@ mod tests {
     fn grows_with_every_limit() {
         let settings = Settings::default();
         let sum = bytes_max(&settings);
-        let changes: [fn(&mut Settings); 6] = [
+        let changes: [fn(&mut Settings); 7] = [
             |settings| settings.api.bodies_bytes_max += 1,
             |settings| settings.api.answers_bytes_max += 1,
             |settings| settings.api.kept_answers_bytes_max += 1,
             |settings| settings.node.mempool.capacity_bytes += 1,
             |settings| settings.node.mempool.capacity_transactions += 1,
             |settings| settings.store.cache_bytes += 1,
+            |settings| settings.node.wait.capacity += 1,
         ];
         for (number, change) in changes.into_iter().enumerate() {
             let mut changed = settings.clone();

@@ -253,13 +253,19 @@ settings! {
         "Maximum time that a request waits if its parameter timeout_ms asks for as much or more. \
          The default exceeds the expiration that clients commonly give a transaction, which ends \
          the wait with a reason.";
-    "wait.capacity" => node.wait.capacity, Integer(1..=1_000_000), "long polls",
-        "Maximum number of concurrent long polls; beyond it, wait_by_hash responds as by_hash \
+    "wait.capacity" => node.wait.capacity, Integer(1..=10_000_000), "waits",
+        "Maximum number of concurrent waits: one for each long poll, and one for each hash of a \
+         request to /v1/transactions/wait. Beyond it, wait_by_hash responds as by_hash \
          does, with a pending transaction after 100 ms, a submission with timeout_ms gets 202 at \
-         once, and a read that would wait for its min_ledger_version gets 503. The client of an \
+         once, and a wait for many hashes, or a read that would wait for its min_ledger_version, \
+         gets 503. The client of an \
          address may use seven eighths of it, or less if others wait too. Below \
          api.max_in_flight, so that long polls \
-         leave room for other requests; the node does not check this.";
+         leave room for other requests; the node does not check this. A wait takes at most 512 \
+         bytes beside its request.",
+    "wait.hashes_max" => node.wait.hashes_max, Integer(1..=1_000_000), "hashes",
+        "Maximum number of hashes of a request to /v1/transactions/wait; more are 400. As many \
+         permits of wait.capacity must be free, or the request gets 503.",
 
     "sequencer.mode" => sequencer.mode, Choice(&["solo"]), "",
         "Sequencer, which decides the order of transactions: solo is this node alone.";

@@ -7,7 +7,7 @@ use crate::{
     tables::{rows::TransactionRow, schema::Position},
 };
 use ledger_crypto::HashValue;
-use ledger_types::BlockInfo;
+use ledger_types::{BlockInfo, ExecutionStatus};
 use redb::Range;
 use std::{
     iter::Peekable,
@@ -33,6 +33,20 @@ pub enum HashLookup {
         /// The version.
         version: u64,
     },
+}
+
+/// The outcome of a transaction that was looked up by its hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OutcomeLookup {
+    /// The transaction is in the window.
+    InWindow {
+        /// The version.
+        version: u64,
+        /// The status of its execution.
+        status: ExecutionStatus,
+    },
+    /// The transaction was committed at a version that is pruned. Its index entry remains.
+    Pruned,
 }
 
 impl Snapshot {
@@ -113,6 +127,24 @@ impl Snapshot {
                 let found = self.read_with_block(row)?;
                 Some(HashLookup::InWindow(Box::new(found)))
             }
+        })
+    }
+
+    /// Returns the outcome of the transaction with `hash`, or `None` if there is none. Reads neither
+    /// its block nor its events and writes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
+    pub fn outcome_by_hash(&self, hash: &HashValue) -> Result<Option<OutcomeLookup>, StoreError> {
+        Ok(match self.row_by_hash(hash)? {
+            None => None,
+            Some((_, None)) => Some(OutcomeLookup::Pruned),
+            Some((version, Some(row))) => Some(OutcomeLookup::InWindow {
+                version,
+                status: row.decode()?.info.v0().status.clone(),
+            }),
         })
     }
 

@@ -11,6 +11,7 @@ mod http1;
 mod http2;
 mod proxies;
 mod streams;
+mod waits;
 
 use crate::kit::{RawConnection, TestNode, until};
 use std::{fs, io::ErrorKind, net::SocketAddr};

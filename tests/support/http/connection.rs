@@ -22,7 +22,7 @@ pub struct RawConnection<S = TcpStream> {
     buffer: Vec<u8>,
 }
 
-/// A response whose head states the length of its body.
+/// A response with the length of its body in its head, or with a chunked body.
 #[derive(Clone, Debug)]
 pub struct RawResponse {
     /// The version in the status line.
@@ -38,7 +38,7 @@ pub struct RawResponse {
 impl RawResponse {
     /// Returns the first response in `bytes`, and the number of its bytes.
     ///
-    /// Returns `None` if it is incomplete, or if it is not a response with a length.
+    /// Returns `None` if it is incomplete, or if its body has neither a length nor chunks.
     fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
         let head_length = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let mut lines = str::from_utf8(&bytes[..head_length]).ok()?.lines();
@@ -49,9 +49,18 @@ impl RawResponse {
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect();
-        let body_length: usize = headers.get("content-length")?.parse().ok()?;
-        let end = head_length + 4 + body_length;
-        let body = bytes.get(head_length + 4..end)?.to_vec();
+        let begin = head_length + 4;
+        let (body, end) = match headers.get("transfer-encoding") {
+            Some(_) => {
+                let (body, length) = decode_chunks(&bytes[begin..])?;
+                (body, begin + length)
+            }
+            None => {
+                let body_length: usize = headers.get("content-length")?.parse().ok()?;
+                let end = begin + body_length;
+                (bytes.get(begin..end)?.to_vec(), end)
+            }
+        };
         let response = Self {
             version,
             status,
@@ -80,6 +89,20 @@ impl RawResponse {
         let media_type = self.headers.get("content-type").map(String::as_str);
         assert_eq!(media_type, Some("application/json"), "{}", self.text());
         serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    /// Returns the lines of the body, which must be JSON values and declared as such.
+    ///
+    /// # Panics
+    ///
+    /// Panics if they are not.
+    pub fn json_lines(&self) -> Vec<Value> {
+        let media_type = self.headers.get("content-type").map(String::as_str);
+        assert_eq!(media_type, Some("application/x-ndjson"), "{}", self.text());
+        let lines = self.text();
+        assert!(lines.ends_with('\n'), "{lines}");
+        let lines = lines.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().expect("a line of JSON")
     }
 
     /// Returns the `error_code` of an error of the REST interface.
@@ -135,8 +158,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
         let _ = self.stream.write_all(bytes).await;
     }
 
-    /// Reads the next response. Returns `None` if the connection ends before it, or if a response
-    /// has no length.
+    /// Reads until the bytes that belong to no response yet contain `text`. Returns them, and leaves
+    /// them for the next response.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the connection ends before.
+    pub async fn received_until(&mut self, text: &str) -> String {
+        loop {
+            let received = String::from_utf8_lossy(&self.buffer);
+            if received.contains(text) {
+                return received.into_owned();
+            }
+            let read = self.stream.read_buf(&mut self.buffer).await;
+            assert!(matches!(read, Ok(1..)), "{read:?}");
+        }
+    }
+
+    /// Reads the next response. Returns `None` if the connection ends before it, or if the body of
+    /// a response has neither a length nor chunks.
     pub async fn response(&mut self) -> Option<RawResponse> {
         loop {
             if let Some((response, length)) = RawResponse::parse(&self.buffer) {
@@ -193,6 +233,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
     /// Panics if the connection has ended.
     pub async fn shutdown(&mut self) {
         self.stream.shutdown().await.expect("an open connection");
+    }
+}
+
+/// Decodes the chunked body at the start of `bytes`. Returns it with its encoded length, or `None` if
+/// it is incomplete.
+fn decode_chunks(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    const LINE_END: &[u8] = b"\r\n";
+    let mut body = Vec::new();
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..)?;
+        let line = rest.windows(2).position(|window| window == LINE_END)?;
+        let length = str::from_utf8(&rest[..line]).ok()?;
+        let length = usize::from_str_radix(length, 16).ok()?;
+        let begin = at + line + LINE_END.len();
+        body.extend_from_slice(bytes.get(begin..begin + length)?);
+        at = begin + length + LINE_END.len();
+        bytes.get(..at)?;
+        if length == 0 {
+            return Some((body, at));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ pub(super) mod simulate;
 pub(super) mod submit;
 mod submit_and_wait;
 pub(super) mod summaries;
+pub(super) mod wait_many;
 
 use crate::context::extract::JsonOrBcsBody;
 use ledger_types::SignedTransaction;

@@ -43,3 +43,4 @@ mod validation;
 mod validation_multisig;
 mod validation_pool;
 mod views;
+mod wait_many;

@@ -18,6 +18,9 @@ pub const SUBMISSIONS: [&str; 4] = [
     "POST /transactions/simulate",
 ];
 
+/// The route whose response is made while it is sent.
+pub const WAIT_MANY: &str = "POST /transactions/wait";
+
 /// A request with a successful response.
 #[derive(Clone)]
 pub struct Example {
@@ -162,9 +165,14 @@ pub fn reads(history: &History) -> Vec<Example> {
     examples
 }
 
-fn posted_reads(history: &History) -> [Example; 5] {
+fn posted_reads(history: &History) -> [Example; 6] {
     let (table, post) = (&history.table, Example::post);
     [
+        post(
+            WAIT_MANY,
+            "/v1/transactions/wait",
+            json!({ "hashes": [history.transfers[0]["hash"]] }),
+        ),
         post(
             "POST /tables/{table_handle}/item",
             &format!("/v1/tables/{table}/item"),

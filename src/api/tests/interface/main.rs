@@ -46,3 +46,4 @@ mod s9_versioning;
 
 mod submit_and_wait;
 mod table;
+mod wait_many;

@@ -136,6 +136,8 @@ pub(super) enum Wait {
     Two,
     /// A submission that waits (`timeout_ms`).
     One,
+    /// One request for a transfer of each account of the connection.
+    Many,
 }
 
 /// The encoding of a submission, and of the response to a wait.
@@ -173,7 +175,7 @@ impl Arguments {
     /// # Errors
     ///
     /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
-    /// finite, or if the usage of the process cannot be read.
+    /// finite, if commits are not awaited that are to be awaited together, or if the usage of the process cannot be read.
     pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
             return Err(CliError::Fatal(format!(
@@ -190,6 +192,11 @@ impl Arguments {
                 "--rate must be at least one transfer per {} s",
                 SECONDS_MAX.as_secs()
             )));
+        }
+        if self.wait != Wait::Two && self.mode != Mode::Await {
+            return Err(CliError::Fatal(
+                "--wait needs --mode await, which waits for commits".to_owned(),
+            ));
         }
         if let Some(pid) = self.pid
             && ProcessUsage::of(pid).is_none()
@@ -227,7 +234,8 @@ impl Arguments {
             },
             interval: self.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
             is_commit_awaited: self.mode == Mode::Await,
-            is_wait_in_submission: self.mode == Mode::Await && self.wait == Wait::One,
+            is_wait_in_submission: self.wait == Wait::One,
+            is_wait_shared: self.wait == Wait::Many,
             is_orderless: self.orderless,
             seed,
             has_used_accounts: self.seed.is_some(),

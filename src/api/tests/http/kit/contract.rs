@@ -143,9 +143,15 @@ impl Contract {
             content.is_object(),
             "{case}: {media_type:?} is not declared"
         );
-        if essence == "application/json" {
-            let key = format!("{} {template}", case.split(' ').next().unwrap_or_default());
-            self.assert_fits(&key, &content["schema"], response, case);
+        let key = format!("{} {template}", case.split(' ').next().unwrap_or_default());
+        match essence {
+            "application/json" => self.assert_fits(&key, &content["schema"], response, case),
+            "application/x-ndjson" => {
+                for line in response.json_lines() {
+                    self.assert_value_fits(&key, &content["schema"], &line, case);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -155,16 +161,19 @@ impl Contract {
             return;
         }
         let key = format!("{key} {}", response.status);
+        self.assert_value_fits(&key, schema, &response.json(), case);
+    }
+
+    fn assert_value_fits(&self, key: &str, schema: &Value, body: &Value, case: &str) {
         let validator = {
             let mut validators = self.validators.lock().unwrap();
-            Arc::clone(validators.entry(key).or_insert_with(|| {
+            Arc::clone(validators.entry(key.to_owned()).or_insert_with(|| {
                 let schema = json!({"allOf": [schema], "components": self.document["components"]});
                 Arc::new(jsonschema::draft202012::new(&schema).unwrap())
             }))
         };
-        let body = response.json();
         let errors: Vec<_> = validator
-            .iter_errors(&body)
+            .iter_errors(body)
             .map(|error| format!("{error} at {}", error.instance_path()))
             .collect();
         assert!(

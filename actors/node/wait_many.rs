@@ -1,0 +1,459 @@
+//! Waits for many transactions with one request.
+//!
+//! # Order of outcomes
+//!
+//! Committed transactions are returned in ascending order of their versions:
+//!
+//! * Transactions that were committed before the subscription are not pending. They are looked up
+//!   after the mempool has checked all hashes, and returned first.
+//! * Commits after the subscription arrive as events in ascending order. They wait for the end of
+//!   the look-ups.
+//! * A hash that the mempool did not hold at its check may be submitted and committed while it is
+//!   looked up. Its version is above that of the Head at the end of the check, so the outcome is
+//!   held until a later one is returned, or until the end of the wait.
+//!
+//! # End
+//!
+//! At the deadline the wait unsubscribes. The committer replies with the ledger info of the Head,
+//! behind all commits up to its version. So no transaction is reported as pending at a version that
+//! includes it.
+
+use super::handle::{NodeHandle, NodeParts, Shared, point_read};
+use crate::{
+    NodeError, Overload, RemovalReason,
+    protocol::{
+        committer::{Subscribe, Unsubscribe, Wait},
+        wait::{Absent, CommittedHash, WaitEvent},
+    },
+};
+use ledger_crypto::HashValue;
+use ledger_limits::{ClientKey, Demand, FairLimit, FairPermits, Work, WorkKind};
+use ledger_store::{OutcomeLookup, Query, Snapshot, StoreError};
+use ledger_types::{ExecutionStatus, LedgerInfo};
+use std::{
+    collections::VecDeque,
+    ops::Deref,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
+use tokio::{
+    sync::mpsc::{self, UnboundedReceiver},
+    task::yield_now,
+    time::{Instant, timeout_at},
+};
+
+/// Maximum number of hashes that one query looks up in the store. It is estimated at 1.3 ms.
+const QUERY_HASHES_MAX: usize = 256;
+
+/// Maximum number of hashes that are looked up in the store as a point read, without the queue of
+/// larger queries.
+const POINT_READ_HASHES_MAX: usize = 4;
+
+/// Number of hashes that are looked up in the recent blocks before the task yields. It takes up to
+/// 50 µs.
+const RECENT_HASHES_PER_YIELD: usize = 64;
+
+/// Outcome of one transaction of a wait for many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HashOutcome {
+    /// The transaction is committed and durable.
+    Committed {
+        /// Version of the transaction.
+        version: u64,
+        /// Status of the execution, or `None` if it succeeded.
+        failure: Option<Box<ExecutionStatus>>,
+    },
+    /// The mempool removed the transaction without its execution.
+    Removed(Box<RemovalReason>),
+    /// The transaction was committed at a version that is pruned.
+    Pruned,
+    /// The node has no record of the hash.
+    Unknown,
+    /// The transaction was still pending at the end of the wait.
+    Pending,
+}
+
+/// An outcome with the index of its hash.
+type IndexedOutcome = (u32, HashOutcome);
+
+/// The limit on concurrent waits of a node.
+#[derive(Debug)]
+struct WaitLimit(Arc<Shared>);
+
+impl Deref for WaitLimit {
+    type Target = FairLimit;
+
+    fn deref(&self) -> &FairLimit {
+        &self.0.node.wait_limit
+    }
+}
+
+/// A wait for many transactions. It ends when it is dropped.
+///
+/// Each hash holds a permit of `wait.capacity` until its outcome is known.
+#[derive(Debug)]
+pub struct ManyWait {
+    node: NodeHandle,
+    client: ClientKey,
+    /// Number of the wait in the committer.
+    id: u64,
+    hashes: Arc<[HashValue]>,
+    deadline: Instant,
+    events: UnboundedReceiver<WaitEvent>,
+    permits: FairPermits<WaitLimit>,
+    /// Whether the outcome of each hash is known.
+    is_known: Box<[bool]>,
+    /// Number of hashes whose outcome is not known.
+    unknown: usize,
+    /// Outcomes that [`Self::next_known`] returns, in order.
+    known: VecDeque<IndexedOutcome>,
+    /// Commits that are held until a later one is known, the earliest last.
+    late: Vec<CommittedHash>,
+    /// Whether the committer has been asked to forget the wait.
+    is_unsubscribed: bool,
+    /// The ledger info at the end of the wait, once it is over.
+    ended: Option<LedgerInfo>,
+}
+
+impl NodeHandle {
+    /// Starts to wait until the transactions with these hashes are committed or removed from the
+    /// mempool, for `client` and at most until `deadline`. A hash counts once.
+    ///
+    /// Returns when the mempool has checked all hashes, and those that are not pending have been
+    /// looked up. So the wait may begin after the submissions, and may be repeated.
+    ///
+    /// # Errors
+    ///
+    /// * [`NodeError::Overloaded`] if `wait.capacity` or the client's part of it has not enough free
+    ///   permits, the mailbox of the committer is full, or too many queries wait.
+    /// * [`NodeError::StorageUnavailable`] after a fault of the disk, if a transaction is pending: no
+    ///   block becomes durable until a restart.
+    /// * [`NodeError::Stopping`] if the node is stopping.
+    /// * [`NodeError::Store`] if the store cannot be read.
+    pub async fn wait_for_many(
+        &self,
+        mut hashes: Vec<HashValue>,
+        deadline: Instant,
+        client: ClientKey,
+    ) -> Result<ManyWait, NodeError> {
+        hashes.sort_unstable();
+        hashes.dedup();
+        let node = self.node();
+        let limit = WaitLimit(Arc::clone(&self.shared));
+        let Some(permits) = FairPermits::try_acquire(limit, client, hashes.len()) else {
+            node.mailboxes.meters.waits.refused.increment();
+            return Err(Overload::brief("wait.capacity", node.wait_limit.max()).into());
+        };
+        let failed = node.health.health().failed();
+        let (sender, events) = mpsc::unbounded_channel();
+        let id = self.shared.next_many_wait.fetch_add(1, Relaxed);
+        let hashes: Arc<[HashValue]> = hashes.into();
+        node.mailboxes.committer.try_request(Subscribe {
+            wait: Wait::Many {
+                id,
+                hashes: Arc::clone(&hashes),
+                events: sender,
+            },
+            notifier: self.notifier.clone(),
+        })?;
+        let mut wait = ManyWait {
+            node: self.clone(),
+            client,
+            id,
+            deadline,
+            events,
+            permits,
+            is_known: vec![false; hashes.len()].into(),
+            unknown: hashes.len(),
+            hashes,
+            known: VecDeque::new(),
+            late: Vec::new(),
+            is_unsubscribed: false,
+            ended: None,
+        };
+        wait.start().await?;
+        match failed {
+            Some(cause) if wait.unknown > 0 => Err(cause.into()),
+            _ => Ok(wait),
+        }
+    }
+}
+
+impl ManyWait {
+    /// Returns the number of distinct hashes.
+    pub fn hash_count(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Returns the next outcome that is known, with its hash.
+    pub fn next_known(&mut self) -> Option<(HashValue, HashOutcome)> {
+        let (index, outcome) = self.known.pop_front()?;
+        if self.known.is_empty() {
+            // The next outcomes may be few.
+            self.known = VecDeque::new();
+        }
+        Some((self.hashes[index as usize], outcome))
+    }
+
+    /// Waits until further outcomes are known. Returns the ledger info at the end of the wait if
+    /// there are none: no transaction that was reported as pending is committed at its version.
+    ///
+    /// After a fault of the disk, the wait ends as at the deadline.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NodeError::Stopping`] if the node is stopping, and the errors of
+    /// [`NodeHandle::read`] if a transaction that the mempool has removed cannot be looked up.
+    pub async fn wait(&mut self) -> Result<Option<LedgerInfo>, NodeError> {
+        loop {
+            if !self.known.is_empty() {
+                return Ok(None);
+            }
+            if let Some(ledger_info) = self.ended {
+                return Ok(Some(ledger_info));
+            }
+            if self.unknown == 0 {
+                self.end(*self.node.head().ledger_info());
+                continue;
+            }
+            let event = match self.is_unsubscribed {
+                true => self.events.recv().await,
+                false => match timeout_at(self.deadline, self.events.recv()).await {
+                    Ok(event) => event,
+                    Err(_) => {
+                        self.unsubscribe();
+                        continue;
+                    }
+                },
+            };
+            // The committer drops the sender before the last event only if it stops.
+            self.apply(event.ok_or(NodeError::Stopping)?).await?;
+        }
+    }
+
+    /// Waits for the check of the mempool, and looks up the hashes that it does not hold.
+    async fn start(&mut self) -> Result<(), NodeError> {
+        if self.hashes.is_empty() {
+            return Ok(());
+        }
+        let mut earlier = Vec::new();
+        let (absent, checked_version) = loop {
+            match self.events.recv().await.ok_or(NodeError::Stopping)? {
+                WaitEvent::Checked { absent, version } => break (absent, version),
+                event => earlier.push(event),
+            }
+        };
+        let found = self.look_up(absent, false).await?;
+        // Later ones were submitted after the check.
+        let (before, after) = found
+            .into_iter()
+            .partition(|found| found.version <= checked_version);
+        self.push_committed(before);
+        self.hold(after);
+        for event in earlier {
+            self.apply(event).await?;
+        }
+        Ok(())
+    }
+
+    async fn apply(&mut self, event: WaitEvent) -> Result<(), NodeError> {
+        match event {
+            WaitEvent::Committed(committed) => self.push_committed(committed),
+            WaitEvent::Removed(removed) => {
+                // A block from before a restart may hold the transaction.
+                let found = self.look_up(removed, true).await?;
+                self.hold(found);
+            }
+            // The first phase has taken the only check.
+            WaitEvent::Checked { .. } => {}
+            WaitEvent::Ended(ledger_info) => self.end(ledger_info),
+        }
+        Ok(())
+    }
+
+    /// Adds commits in ascending order, behind the held ones that precede them.
+    fn push_committed(&mut self, committed: Vec<CommittedHash>) {
+        for next in committed {
+            while self
+                .late
+                .last()
+                .is_some_and(|held| held.version < next.version)
+            {
+                self.push_held();
+            }
+            self.push_commit(next);
+        }
+    }
+
+    fn push_held(&mut self) {
+        if let Some(held) = self.late.pop() {
+            self.push_commit(held);
+        }
+    }
+
+    fn push_commit(&mut self, committed: CommittedHash) {
+        let CommittedHash {
+            index,
+            version,
+            failure,
+        } = committed;
+        self.node().mailboxes.meters.waits.committed.increment();
+        self.push(index, HashOutcome::Committed { version, failure });
+    }
+
+    /// Holds commits until a later one is known, or until the end of the wait.
+    fn hold(&mut self, committed: Vec<CommittedHash>) {
+        self.late.extend(committed);
+        self.late
+            .sort_unstable_by(|one, other| other.version.cmp(&one.version));
+        if self.late.len() == self.unknown {
+            while !self.late.is_empty() {
+                self.push_held();
+            }
+        }
+    }
+
+    fn push(&mut self, index: u32, outcome: HashOutcome) {
+        let is_known = &mut self.is_known[index as usize];
+        if !std::mem::replace(is_known, true) {
+            self.unknown -= 1;
+            self.permits.release(1);
+            self.known.push_back((index, outcome));
+        }
+    }
+
+    /// Ends the wait. The transactions without an outcome are pending.
+    fn end(&mut self, ledger_info: LedgerInfo) {
+        while !self.late.is_empty() {
+            self.push_held();
+        }
+        let meter = &self.node().mailboxes.meters.waits;
+        meter.timed_out.add(self.unknown as u64);
+        for index in 0..self.hashes.len() {
+            if !self.is_known[index] {
+                self.push(index as u32, HashOutcome::Pending);
+            }
+        }
+        self.ended = Some(ledger_info);
+    }
+
+    /// Looks up transactions that the mempool does not hold. Adds the outcomes of those that are not
+    /// committed, and returns the others in ascending order of their versions.
+    ///
+    /// `is_continued` says whether the look-up belongs to a wait that has begun, so that it is not
+    /// rejected.
+    async fn look_up(
+        &mut self,
+        absent: Vec<Absent>,
+        is_continued: bool,
+    ) -> Result<Vec<CommittedHash>, NodeError> {
+        let (mut committed, rest) = self.look_up_recent(absent).await;
+        for (number, part) in (0..).zip(rest.chunks(QUERY_HASHES_MAX)) {
+            let indexed = |absent: &Absent| (absent.index, self.hashes[absent.index as usize]);
+            let query = FindOutcomes(part.iter().map(indexed).collect());
+            let found = self.read(query, is_continued || number > 0).await?;
+            for (absent, found) in part.iter().zip(found) {
+                match found {
+                    Found::Committed(found) => committed.push(found),
+                    Found::Pruned => self.push(absent.index, HashOutcome::Pruned),
+                    Found::Unknown => self.push_absent(absent),
+                }
+            }
+        }
+        committed.sort_unstable_by_key(|found| found.version);
+        Ok(committed)
+    }
+
+    /// Looks up transactions in the recent blocks. Returns those that are found, and the rest.
+    async fn look_up_recent(&self, absent: Vec<Absent>) -> (Vec<CommittedHash>, Vec<Absent>) {
+        let (mut found, mut rest) = (Vec::new(), Vec::new());
+        let head = self.node.head();
+        for (number, absent) in (1..).zip(absent) {
+            let committed = head.committed(&self.hashes[absent.index as usize]);
+            // The content of a recent block is in memory and is not decoded.
+            match committed
+                .and_then(|committed| Some((committed.version, committed.content().ok()?)))
+            {
+                Some((version, content)) => {
+                    let status = &content.info.v0().status;
+                    found.push(CommittedHash::new(absent.index, version, status));
+                }
+                None => rest.push(absent),
+            }
+            if number % RECENT_HASHES_PER_YIELD == 0 {
+                yield_now().await;
+            }
+        }
+        (found, rest)
+    }
+
+    fn push_absent(&mut self, absent: &Absent) {
+        let outcome = match &absent.reason {
+            Some(reason) => {
+                self.node().mailboxes.meters.waits.removed.increment();
+                HashOutcome::Removed(Box::new(reason.clone()))
+            }
+            None => HashOutcome::Unknown,
+        };
+        self.push(absent.index, outcome);
+    }
+
+    async fn read(&self, query: FindOutcomes, is_continued: bool) -> Result<Vec<Found>, NodeError> {
+        let count = query.0.len();
+        let work = Work {
+            is_continued,
+            demand: Demand::rows(count),
+            ..point_read(self.client)
+        };
+        let (_, found) = if count <= POINT_READ_HASHES_MAX {
+            self.node.read_few(work, query).await?
+        } else {
+            let kind = WorkKind::Page;
+            self.node.read(Work { kind, ..work }, query).await?
+        };
+        Ok(found)
+    }
+
+    fn node(&self) -> &NodeParts {
+        self.node.node()
+    }
+
+    fn unsubscribe(&mut self) {
+        self.is_unsubscribed = true;
+        self.node().mailboxes.committer.send(Unsubscribe(self.id));
+    }
+}
+
+impl Drop for ManyWait {
+    fn drop(&mut self) {
+        if self.unknown > 0 && !self.is_unsubscribed {
+            self.unsubscribe();
+        }
+    }
+}
+
+/// The query of the outcomes of transactions by their hashes, with their indices in the wait.
+struct FindOutcomes(Vec<(u32, HashValue)>);
+
+/// The result of the look-up of a hash in the store.
+enum Found {
+    Committed(CommittedHash),
+    Pruned,
+    Unknown,
+}
+
+impl Query for FindOutcomes {
+    type Output = Vec<Found>;
+
+    fn run(self, snapshot: &Snapshot) -> Result<Vec<Found>, StoreError> {
+        let find = |(index, hash): (u32, HashValue)| {
+            Ok(match snapshot.outcome_by_hash(&hash)? {
+                None => Found::Unknown,
+                Some(OutcomeLookup::Pruned) => Found::Pruned,
+                Some(OutcomeLookup::InWindow { version, status }) => {
+                    Found::Committed(CommittedHash::new(index, version, &status))
+                }
+            })
+        };
+        self.0.into_iter().map(find).collect()
+    }
+}

@@ -1,0 +1,187 @@
+//! Limits of `POST /transactions/wait`, and the release of what a wait holds.
+
+use crate::kit::{Settings, TestApi, Transfer};
+use actix_web::{
+    App,
+    body::{BodySize, MessageBody as _, to_bytes},
+    http::StatusCode,
+    test::{TestRequest, call_service, init_service},
+};
+use ledger_api::configure;
+use ledger_crypto::HashValue;
+use ledger_test_support::http::{RawConnection, post_bytes};
+use std::{future::poll_fn, pin::Pin};
+
+/// The path of a request for the longest wait.
+const LONG: &str = "/v1/transactions/wait?timeout_ms=600000";
+
+/// Returns settings with waits that do not time out during a test.
+fn with_long_waits() -> Settings {
+    let mut settings = Settings::default();
+    settings.node.wait.timeout_max_ms = 600_000;
+    settings.api.max_body_bytes = 8 << 20;
+    settings
+}
+
+/// Returns the hash of no transaction.
+fn unknown(number: u64) -> HashValue {
+    HashValue::sha3_of(&[b"unknown", &number.to_le_bytes()])
+}
+
+/// Submits a transaction that stays pending, because its predecessor is missing, and returns its
+/// hash.
+async fn submit_parked(api: &TestApi, number: u64) -> HashValue {
+    let parked = Transfer::new(2, number).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
+    parked.hash(api.chain.vendor())
+}
+
+fn body(hashes: &[HashValue]) -> Vec<u8> {
+    bcs::to_bytes(hashes).unwrap()
+}
+
+/// Sends a request with these hashes in BCS.
+async fn send(api: &TestApi, hashes: &[HashValue]) -> RawConnection {
+    let mut connection = api.client.connect().await;
+    let request = post_bytes(LONG, "application/x-bcs", &body(hashes));
+    connection.send(&request).await;
+    connection
+}
+
+/// Sends a request that waits for a pending transaction and has this number of further hashes.
+/// Returns the connection once the outcomes of those are known.
+async fn begin_wait(api: &TestApi, pending: HashValue, further: u64) -> RawConnection {
+    let hashes: Vec<_> = (0..further).map(unknown).chain([pending]).collect();
+    let mut connection = send(api, &hashes).await;
+    connection.received_until("HTTP/1.1 200").await;
+    until_waiting(api, 1).await;
+    connection
+}
+
+async fn until_waiting(api: &TestApi, count: usize) {
+    while api.handle().meters().waits.waiting != count {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Asserts that the response to a request with these hashes is 503 because of this limit.
+async fn assert_rejected(api: &TestApi, hashes: &[HashValue], limit: &str) {
+    let response = send(api, hashes).await.response().await.unwrap();
+    assert_eq!(response.status, 503, "{}", response.text());
+    assert_eq!(response.json()["message"], format!("overloaded: {limit}"));
+    assert_eq!(response.headers["retry-after"], "1");
+}
+
+#[actix_web::test]
+async fn each_hash_counts_against_the_capacity_of_waits() {
+    let mut settings = with_long_waits();
+    // Of which a client may hold seven.
+    settings.node.wait.capacity = 8;
+    let api = TestApi::start(settings).await;
+    let mut hashes = Vec::new();
+    for number in 1..=8 {
+        hashes.push(submit_parked(&api, number).await);
+    }
+    assert_rejected(&api, &hashes, "wait.capacity = 8").await;
+    let waiting = send(&api, &hashes[..7]).await;
+    until_waiting(&api, 7).await;
+    assert_rejected(&api, &hashes[7..], "wait.capacity = 8").await;
+    assert_eq!(api.handle().meters().waits.refused, 2);
+    drop(waiting);
+    until_waiting(&api, 0).await;
+    // Hashes whose outcome is known hold no permit.
+    let _waiting = begin_wait(&api, hashes[0], 6).await;
+    let _another = send(&api, &hashes[1..7]).await;
+    until_waiting(&api, 7).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn each_thousand_hashes_take_a_permit_of_requests_in_flight() {
+    let mut settings = with_long_waits();
+    settings.api.max_in_flight = 3;
+    let api = TestApi::start(settings).await;
+    let pending = submit_parked(&api, 1).await;
+    let hashes: Vec<_> = (0..3_001).map(unknown).collect();
+    assert_rejected(&api, &hashes, "api.max_in_flight = 3").await;
+    let waiting = begin_wait(&api, pending, 2_999).await;
+    let rejected = api.client.get("/v1").await;
+    assert_eq!(rejected.status, 503, "{}", rejected.text());
+    drop(waiting);
+    until_waiting(&api, 0).await;
+    let waiting = begin_wait(&api, pending, 1_000).await;
+    assert_eq!(api.client.get("/v1").await.status, 200);
+    drop(waiting);
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn holds_the_memory_of_its_hashes_until_it_ends() {
+    const HASHES: u64 = 2_000;
+    let mut settings = with_long_waits();
+    // Less than the hashes of two requests.
+    settings.api.bodies_bytes_max = 100 * 1024;
+    let api = TestApi::start(settings).await;
+    let pending = submit_parked(&api, 1).await;
+    let waiting = begin_wait(&api, pending, HASHES).await;
+    let hashes: Vec<_> = (0..HASHES).map(unknown).collect();
+    assert_rejected(&api, &hashes, "api.bodies_bytes_max = 102400").await;
+    drop(waiting);
+    until_waiting(&api, 0).await;
+    let response = send(&api, &hashes).await.response().await.unwrap();
+    assert_eq!(response.status, 200, "{}", response.text());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn a_client_that_disconnects_ends_its_wait() {
+    let api = TestApi::start(with_long_waits()).await;
+    let pending = submit_parked(&api, 1).await;
+    for _ in 0..3 {
+        let waiting = begin_wait(&api, pending, 0).await;
+        drop(waiting);
+        until_waiting(&api, 0).await;
+    }
+    // A commit finds no wait that has ended.
+    api.commit(&Transfer::new(2, 0)).await;
+    assert_eq!(api.client.wait(&pending).await["success"], true);
+    api.stop().await;
+}
+
+/// The body yields pieces of bounded size, and holds the permits of the request until its end.
+#[actix_web::test]
+async fn makes_the_response_while_its_client_reads_it() {
+    const PIECE_BYTES_MAX: usize = 17 * 1024;
+    let mut settings = with_long_waits();
+    settings.api.max_in_flight = 3;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let hashes: Vec<_> = (0..3_000).map(unknown).collect();
+    let request = || {
+        TestRequest::post()
+            .uri(LONG)
+            .insert_header(("content-type", "application/x-bcs"))
+            .insert_header(("content-length", body(&hashes).len()))
+            .set_payload(body(&hashes))
+            .to_request()
+    };
+    let response = call_service(&app, request()).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(response.response().body().size(), BodySize::Stream);
+    let rejected = call_service(&app, request()).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let mut unread = response.into_body();
+    let mut sizes = Vec::new();
+    while let Some(piece) = poll_fn(|context| Pin::new(&mut unread).poll_next(context)).await {
+        sizes.push(piece.unwrap().len());
+    }
+    assert!(
+        sizes.len() > 10 && sizes.iter().all(|size| *size < PIECE_BYTES_MAX),
+        "{sizes:?}"
+    );
+    drop(unread);
+    let read = call_service(&app, request()).await;
+    assert_eq!(read.status(), StatusCode::OK);
+    to_bytes(read.into_body()).await.unwrap();
+    api.stop().await;
+}
