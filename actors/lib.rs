@@ -141,6 +141,7 @@ pub use node::{
     lookup::TransactionStatus,
     meters::MeterStatus,
     renderers::thread_count as renderer_threads,
+    resubmit::Candidate,
     stalls::Stall,
     submit::Accepted,
     version_wait::VERSIONS_AHEAD_MAX,

@@ -12,12 +12,13 @@ mod pool;
 mod removal_log;
 
 use crate::{
+    SubmitError,
     protocol::{
         broadcast::{BlockCommitted, SetPaused},
         committer::{NotPending, TransactionsRemoved},
         mempool::{
             CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize, Pending,
-            PendingStatus, PullBatch, RemoveExpired, Removed, Submit,
+            PendingStatus, PullBatch, RemoveExpired, Removed, Submission, Submit,
         },
         sequencer::Batch,
         wait::{Absent, WaiterId},
@@ -118,6 +119,34 @@ impl Mempool {
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
+    /// Adds a transaction to the pool and returns the pool's copy of it. `now_secs` is the Unix time
+    /// in seconds.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SubmitError::Invalid`] if the nonce was used meanwhile, and the errors of
+    /// [`Pool::submit`].
+    fn add(
+        &mut self,
+        submission: Submission,
+        now_secs: u64,
+    ) -> Result<Arc<CheckedTransaction>, SubmitError> {
+        let Submission {
+            transaction,
+            sequence_number,
+        } = submission;
+        if self.was_executed_meanwhile(&transaction) {
+            return Err(Discard::from(ValidationStatus::NonceAlreadyUsed).into());
+        }
+        let sender = transaction.raw().sender;
+        let sequence_number = self.newest_sequence_number(&sender, sequence_number);
+        let pending = Pending {
+            transaction,
+            inserted_at_secs: now_secs,
+        };
+        self.pool.submit(pending, sequence_number, now_secs)
+    }
+
     /// Observes the clock and processes a change of the pool, as [`Self::after_change_at`] does.
     fn after_change(&mut self) {
         let now_usecs = self.clock.observe();
@@ -192,29 +221,24 @@ impl Handler<Submit> for Mempool {
             return;
         }
         let now_secs = self.clock.observe() / 1_000_000;
-        let sender = submit.transaction.raw().sender;
-        let pending = Pending {
-            transaction: submit.transaction,
-            inserted_at_secs: now_secs,
-        };
-        let outcome = if self.was_executed_meanwhile(&pending.transaction) {
-            Err(Discard::from(ValidationStatus::NonceAlreadyUsed).into())
-        } else {
-            let sequence_number = self.newest_sequence_number(&sender, submit.sequence_number);
-            self.pool.submit(pending, sequence_number, now_secs)
-        };
-        // A send fails only if the client has disconnected. It can look up the transaction by its
-        // hash.
-        let _ = submit.reply.send(outcome);
+        // Before the first one, so that a list has the outcomes of as many messages of one.
+        self.pool.expire(now_secs);
+        let submissions = submit.submissions.into_iter();
+        let outcomes = submissions.map(|submission| self.add(submission, now_secs));
+        let outcomes = outcomes.collect();
+        // A send fails only if the client has disconnected. It can look up the transactions by
+        // their hashes.
+        let _ = submit.reply.send(outcomes);
         self.after_change_at(now_secs);
     }
 }
 
 impl Handler<CheckCapacity> for Mempool {
     fn handle(&mut self, request: CheckCapacity) {
-        let outcome = self.pool.check_capacity(request.key, request.size_bytes);
+        let sizes = request.sizes.into_iter();
+        let outcomes = sizes.map(|size| self.pool.check_capacity(size.key, size.size_bytes));
         // An error means that the receiver was dropped: the request was canceled.
-        let _ = request.reply.send(outcome);
+        let _ = request.reply.send(outcomes.collect());
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tests of the mempool actor: batches that the sequencer pulls, expiration and gas prices.
 
+mod list;
+
 use super::*;
 use crate::{
     MempoolConfig, RemovalReason, SubmitError,
@@ -63,13 +65,9 @@ fn start_mempool_with_head(head: HeadReader) -> Fixture {
 impl Fixture {
     async fn submit(&self, draft: Draft) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let (reply, response) = oneshot::channel();
-        let submit = Submit {
-            transaction: draft.checked(),
-            sequence_number: 0,
-            reply,
-        };
+        let submit = Submit::one(draft.checked(), 0, reply);
         self.mempool.try_request(submit).unwrap();
-        response.await.unwrap()
+        response.await.unwrap().remove(0)
     }
 
     fn pull(&self) {
@@ -303,11 +301,7 @@ async fn returns_all_transactions_on_close_and_ignores_later_requests() {
     assert_eq!(contents.await.unwrap().len(), 1);
     fixture.pull();
     let (reply, response) = oneshot::channel();
-    let submit = Submit {
-        transaction: draft(2, 0).checked(),
-        sequence_number: 0,
-        reply,
-    };
+    let submit = Submit::one(draft(2, 0).checked(), 0, reply);
     fixture.mempool.try_request(submit).unwrap();
     assert!(response.await.is_err(), "the node is stopping");
     assert!(fixture.batches.try_recv().is_err());

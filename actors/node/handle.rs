@@ -39,9 +39,14 @@ use tokio::sync::oneshot;
 
 /// Returns a read of a few rows for a submission or a look-up by hash of `client`.
 pub(crate) const fn point_read(client: ClientKey) -> Work {
+    point_reads(client, 1)
+}
+
+/// Returns a read of `rows` rows, a few for each of as many transactions of `client`.
+pub(super) const fn point_reads(client: ClientKey, rows: usize) -> Work {
     Work {
         client,
-        ..Work::of_node(WorkKind::PointRead, Demand::rows(1))
+        ..Work::of_node(WorkKind::PointRead, Demand::rows(rows))
     }
 }
 

@@ -12,8 +12,14 @@
 //!   publishes the Head before it notifies the mempool, so a state or a pool that rejects the
 //!   transaction because of its own block is not newer than the Head.
 
-use super::handle::{NodeHandle, point_read};
-use crate::{Accepted, Head, NodeError, SubmitError, protocol::storage::Answer};
+use super::{
+    handle::{NodeHandle, point_read, point_reads},
+    slices::{SLICE_TRANSACTIONS, Slices},
+};
+use crate::{
+    Accepted, Head, NodeError, SubmitError, protocol::storage::Answer,
+    state::account_cache::AccountCache,
+};
 use ledger_crypto::HashValue;
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Query, Snapshot, StoreError};
@@ -23,6 +29,16 @@ use ledger_types::{
     SignedTransaction, ValidationStatus,
 };
 use std::sync::Arc;
+use tokio::task::yield_now;
+
+/// A transaction of a submission before the check of its signatures.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// The transaction.
+    pub transaction: &'a SignedTransaction,
+    /// Hash of the transaction, or `None` if [`NodeHandle::may_be_committed`] excluded a commit.
+    pub hash: Option<HashValue>,
+}
 
 /// Maximum number of an account's newest orderless transactions among which that of a nonce is
 /// searched. The index has no nonces, so each one is a row to decode.
@@ -44,7 +60,9 @@ impl NodeHandle {
     /// Returns whether the transaction may be committed, as far as the account cache at the Head
     /// knows.
     pub fn may_be_committed(&self, transaction: &SignedTransaction) -> bool {
-        self.protector_use(transaction).1 != ProtectorUse::Unused
+        self.node().head.with_accounts(|_, accounts| {
+            protector_use(accounts, transaction) != ProtectorUse::Unused
+        })
     }
 
     /// Returns the acceptance of a submission that needs no check of its signatures: its
@@ -69,14 +87,85 @@ impl NodeHandle {
         }
         match self.check_capacity(transaction).await {
             Ok(()) => Ok(None),
-            Err(error @ SubmitError::Node(_)) => Err(error),
-            // A pending transaction has capacity. It may have been committed since the look-up.
-            Err(full) => {
-                let committed = self.committed_at(transaction, hash, true, client).await?;
-                let accepted = committed.map(|info| self.accepted_again(info, transaction));
-                accepted.map(Some).ok_or(full)
+            Err(error) => {
+                let candidate = Candidate { transaction, hash };
+                let accepted = self.committed_or(error, candidate, client).await?;
+                Ok(Some(self.accepted_again(accepted, transaction)))
             }
         }
+    }
+
+    /// Checks the transactions of a batch as [`Self::accept_unchecked`] does, with one message to
+    /// the mempool. `Ok(true)` means that the transaction is committed already, and `Ok(false)` that
+    /// its signatures must be checked. The outcomes are in order.
+    pub async fn accept_all_unchecked(
+        &self,
+        candidates: &[Candidate<'_>],
+        client: ClientKey,
+    ) -> Vec<Result<bool, SubmitError>> {
+        let mut outcomes = self.find_all_committed(candidates, client).await;
+        let mut asked: Vec<_> = candidates.iter().zip(&mut outcomes).collect();
+        asked.retain(|(_, outcome)| matches!(outcome, Ok(false)));
+        let transactions: Vec<_> = asked.iter().map(|(asked, _)| asked.transaction).collect();
+        let capacity = self.check_all_capacity(&transactions).await;
+        let mut slices = Slices::default();
+        for ((candidate, outcome), capacity) in asked.into_iter().zip(capacity) {
+            if let Err(error) = capacity {
+                slices.begin_next().await;
+                let committed = self.committed_or(error, *candidate, client).await;
+                *outcome = committed.map(|_| true);
+            }
+        }
+        outcomes
+    }
+
+    /// Returns which of the transactions are committed inside the window, in order, as
+    /// [`Self::find_committed`] does.
+    pub async fn find_all_committed(
+        &self,
+        candidates: &[Candidate<'_>],
+        client: ClientKey,
+    ) -> Vec<Result<bool, SubmitError>> {
+        let mut outcomes: Vec<_> = candidates.iter().map(|_| Ok(false)).collect();
+        let with_hash = candidates.iter().zip(&mut outcomes);
+        let (with_hash, mut found): (Vec<_>, Vec<_>) = with_hash
+            .filter(|(candidate, _)| candidate.hash.is_some())
+            .unzip();
+        let slices = with_hash.chunks(SLICE_TRANSACTIONS);
+        for (number, (slice, found)) in slices.zip(found.chunks_mut(SLICE_TRANSACTIONS)).enumerate()
+        {
+            if number > 0 {
+                yield_now().await;
+            }
+            let committed = self.slice_committed_at(slice, false, client).await;
+            for (outcome, committed) in found.iter_mut().zip(committed) {
+                **outcome = committed
+                    .map(|info| info.is_some())
+                    .map_err(SubmitError::from);
+            }
+        }
+        outcomes
+    }
+
+    /// Returns the ledger info of a version at which a transaction is committed inside the window
+    /// that the mempool has no capacity for. A pending transaction has capacity, and it may have
+    /// been committed since the look-up.
+    ///
+    /// # Errors
+    ///
+    /// Returns `error` if it is not committed or was not looked up.
+    async fn committed_or(
+        &self,
+        error: SubmitError,
+        candidate: Candidate<'_>,
+        client: ClientKey,
+    ) -> Result<LedgerInfo, SubmitError> {
+        if matches!(error, SubmitError::Node(_)) {
+            return Err(error);
+        }
+        let Candidate { transaction, hash } = candidate;
+        let committed = self.committed_at(transaction, hash, true, client).await?;
+        committed.ok_or(error)
     }
 
     /// Returns the acceptance of the transaction with this hash if it is committed inside the window.
@@ -142,19 +231,64 @@ impl NodeHandle {
         is_exact: bool,
         client: ClientKey,
     ) -> Result<Option<LedgerInfo>, NodeError> {
-        let (head, protector_use) = self.protector_use(transaction);
-        if protector_use == ProtectorUse::Unused {
-            return Ok(None);
-        }
-        let hash = hash.unwrap_or_else(|| transaction.hash(self.chain().vendor()));
-        let (ledger_info, version) = match self.version_inline(&head, hash) {
-            Some(found) => found?,
-            None if is_exact || protector_use == ProtectorUse::Used => {
-                self.read(point_read(client), FindVersion(hash)).await?
+        let slice = [&Candidate { transaction, hash }];
+        let mut found = self.slice_committed_at(&slice, is_exact, client).await;
+        found.pop().unwrap_or(Ok(None))
+    }
+
+    /// Looks the transactions of a slice up as [`Self::committed_at`] does, those that need a read
+    /// of the store as one job. The results are in order.
+    async fn slice_committed_at(
+        &self,
+        slice: &[&Candidate<'_>],
+        is_exact: bool,
+        client: ClientKey,
+    ) -> Vec<Result<Option<LedgerInfo>, NodeError>> {
+        let (head, uses) = self.protector_uses(slice.iter().map(|of| of.transaction));
+        let mut found: Vec<_> = slice.iter().map(|_| Ok(None)).collect();
+        let mut unknown = Vec::new();
+        for (index, (Candidate { transaction, hash }, protector_use)) in
+            slice.iter().zip(uses).enumerate()
+        {
+            if protector_use == ProtectorUse::Unused {
+                continue;
             }
-            None => return Ok(None),
-        };
-        Ok(version.map(|_| ledger_info))
+            let hash = hash.unwrap_or_else(|| transaction.hash(self.chain().vendor()));
+            if head.committed(&hash).is_some() {
+                found[index] = Ok(Some(*head.ledger_info()));
+            } else {
+                unknown.push(Unknown {
+                    index,
+                    hash,
+                    is_read: is_exact || protector_use == ProtectorUse::Used,
+                });
+            }
+        }
+        if unknown.is_empty() {
+            return found;
+        }
+        let mut answer = self.versions_inline(&head, &unknown);
+        if answer.is_none() {
+            unknown.retain(|unknown| unknown.is_read);
+            if unknown.is_empty() {
+                return found;
+            }
+            let work = point_reads(client, unknown.len());
+            answer = Some(self.read(work, FindVersions::of(&unknown)).await);
+        }
+        match answer.unwrap_or(Err(NodeError::Stopping)) {
+            Ok((ledger_info, versions)) => {
+                for (unknown, version) in unknown.iter().zip(versions) {
+                    found[unknown.index] = Ok(version.map(|_| ledger_info));
+                }
+            }
+            Err(error) => {
+                for unknown in &unknown {
+                    found[unknown.index] = Err(error.clone());
+                }
+            }
+        }
+        found
     }
 
     /// Returns the acceptance of a committed transaction. Its signatures were checked before it was
@@ -167,37 +301,40 @@ impl NodeHandle {
         }
     }
 
-    /// Returns the Head, and whether its cached accounts exclude that the transaction is committed.
-    fn protector_use(&self, transaction: &SignedTransaction) -> (Head, ProtectorUse) {
-        let raw = &transaction.raw;
+    /// Returns the Head, and for each transaction whether the cached accounts exclude that it is
+    /// committed.
+    fn protector_uses<'a>(
+        &self,
+        transactions: impl Iterator<Item = &'a SignedTransaction>,
+    ) -> (Head, Vec<ProtectorUse>) {
         self.node().head.with_accounts(|head, accounts| {
-            let protector_use = match raw.replay_protector() {
-                Nonce(_) => ProtectorUse::Unknown,
-                SequenceNumber(number) => match accounts.get(&raw.sender) {
-                    None => ProtectorUse::Unknown,
-                    Some(account) if number < account.sequence_number => ProtectorUse::Used,
-                    Some(_) => ProtectorUse::Unused,
-                },
-            };
-            (head, protector_use)
+            let uses = transactions.map(|transaction| protector_use(accounts, transaction));
+            (head, uses.collect())
         })
     }
 
-    /// Returns the version of the transaction `hash` if it is committed inside the window, with the
-    /// ledger info of `head`. Returns `None` if the store cannot be read on the calling thread.
-    fn version_inline(&self, head: &Head, hash: HashValue) -> Option<Answer<Option<u64>>> {
+    /// Returns the versions of transactions that are not in the recent blocks of `head` and are
+    /// committed inside the window, with its ledger info. Returns `None` if the store cannot be
+    /// read on the calling thread.
+    fn versions_inline(
+        &self,
+        head: &Head,
+        unknown: &[Unknown],
+    ) -> Option<Answer<Vec<Option<u64>>>> {
         let ledger_info = *head.ledger_info();
-        if let Some(committed) = head.committed(&hash) {
-            return Some(Ok((ledger_info, Some(committed.version))));
-        }
-        // The recent blocks do not hold the transaction, so a snapshot before them is as good as
+        // The recent blocks do not hold the transactions, so a snapshot before them is as good as
         // one at the Head.
         let unchanged_from = head.oldest_recent_height();
         let reader = &self.node().inline_reader;
-        let answer = reader.read_unchanged(FindVersion(hash), &ledger_info, unchanged_from);
+        let query = FindVersions::of(unknown);
+        let answer = reader.read_unchanged(query, &ledger_info, unchanged_from);
         let answer = answer.ok()?;
         let in_window = |version: &u64| *version >= ledger_info.oldest_version;
-        Some(answer.map(|(_, version)| (ledger_info, version.filter(in_window))))
+        Some(answer.map(|(_, versions)| {
+            let versions = versions.into_iter();
+            let versions = versions.map(|version| version.filter(in_window));
+            (ledger_info, versions.collect())
+        }))
     }
 
     /// Adds the hash of the transaction that used the sequence number or nonce to a rejection for
@@ -234,16 +371,48 @@ impl NodeHandle {
     }
 }
 
-/// The query of the version of a transaction by its hash, if it is inside the window.
-struct FindVersion(HashValue);
+/// Returns whether a transaction has used the sequence number or nonce of this one, as far as
+/// `accounts` knows.
+fn protector_use(accounts: &AccountCache, transaction: &SignedTransaction) -> ProtectorUse {
+    let raw = &transaction.raw;
+    match raw.replay_protector() {
+        Nonce(_) => ProtectorUse::Unknown,
+        SequenceNumber(number) => match accounts.get(&raw.sender) {
+            None => ProtectorUse::Unknown,
+            Some(account) if number < account.sequence_number => ProtectorUse::Used,
+            Some(_) => ProtectorUse::Unused,
+        },
+    }
+}
 
-impl Query for FindVersion {
-    type Output = Option<u64>;
+/// A transaction of a slice that the recent blocks do not hold.
+struct Unknown {
+    /// Index in the slice.
+    index: usize,
+    hash: HashValue,
+    /// Whether a reader thread looks it up if the calling thread cannot.
+    is_read: bool,
+}
 
-    fn run(self, snapshot: &Snapshot) -> Result<Option<u64>, StoreError> {
+/// The query of the versions of transactions by their hashes, of those inside the window.
+struct FindVersions(Vec<HashValue>);
+
+impl FindVersions {
+    fn of(unknown: &[Unknown]) -> Self {
+        Self(unknown.iter().map(|unknown| unknown.hash).collect())
+    }
+}
+
+impl Query for FindVersions {
+    type Output = Vec<Option<u64>>;
+
+    fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
         let oldest = snapshot.ledger_info().oldest_version;
-        let version = snapshot.version_by_hash(&self.0)?;
-        Ok(version.filter(|version| *version >= oldest))
+        let found = self.0.iter().map(|hash| {
+            let version = snapshot.version_by_hash(hash)?;
+            Ok(version.filter(|version| *version >= oldest))
+        });
+        found.collect()
     }
 }
 

@@ -1,26 +1,26 @@
 //! Submission of transactions: filter, capacity, signatures, validation, and the mempool.
 //!
-//! Validation uses the accounts that are cached at the Head, and reads all others from the store,
-//! on the calling thread if possible. The capacity is checked only if the mempool was full before.
+//! A single submission is a list of one. A batch is validated in slices, between which the calling
+//! thread serves other requests. The capacity is checked only if the mempool was full before.
 
-use super::handle::{NodeHandle, NodeParts, point_read, request};
+use super::{
+    handle::{NodeHandle, NodeParts, request},
+    slices::{SLICE_TRANSACTIONS, Slices},
+};
 use crate::{
-    Filtered, Head, Lane, NodeError, SubmitError,
-    protocol::mempool::{CheckCapacity, PoolKey, Submit},
-    state::account_cache::{AccountCache, read_account_snapshot},
+    Filtered, Lane, NodeError, SubmitError,
+    protocol::mempool::{
+        CheckCapacity, MESSAGE_TRANSACTIONS_MAX, PoolKey, Size, Submission, Submit,
+    },
 };
-use ledger_execution::{
-    AccountSnapshot, NonceSnapshot, ValidationInputs, validate_for_admission,
-    validate_multisig_for_admission,
-};
+use ledger_execution::validate_for_admission;
 use ledger_limits::ClientKey;
-use ledger_store::{Query, Snapshot, StoreError};
-use ledger_types::{
-    AccountAddress, CheckedTransaction, Discard, LedgerInfo, ReplayProtector, SignedTransaction,
-    transaction::Executable,
-};
-use ledger_vm::Chain;
+use ledger_types::{CheckedTransaction, LedgerInfo, SignedTransaction, transaction::Executable};
 use std::sync::{Arc, atomic::Ordering::Relaxed};
+use tokio::task::yield_now;
+
+/// The invariant of every list of outcomes.
+const ONE_OUTCOME: &str = "one outcome of each transaction";
 
 /// A transaction that the mempool has accepted.
 #[derive(Clone, Debug)]
@@ -54,18 +54,49 @@ impl NodeHandle {
     /// Returns [`SubmitError::Full`] or [`SubmitError::AccountFull`] if there is no capacity, and
     /// [`SubmitError::Node`] if the mempool has too many requests or the node is stopping.
     pub async fn check_capacity(&self, transaction: &SignedTransaction) -> Result<(), SubmitError> {
-        if !self.shared.pool_was_full.load(Relaxed) {
+        if !self.was_pool_full() {
             return Ok(());
         }
-        let outcome = request(&self.node().mailboxes.mempool, |reply| CheckCapacity {
-            key: PoolKey::of(&transaction.raw),
-            size_bytes: transaction.size_bytes(),
-            reply,
-        });
-        let outcome = outcome.await?;
-        let is_full = is_pool_full(&outcome);
-        self.shared.pool_was_full.store(is_full, Relaxed);
-        outcome
+        let mut outcomes = self.check_all_capacity(&[transaction]).await;
+        outcomes.pop().expect(ONE_OUTCOME)
+    }
+
+    /// Returns whether the mempool had no capacity for the transaction that was checked last.
+    fn was_pool_full(&self) -> bool {
+        self.shared.pool_was_full.load(Relaxed)
+    }
+
+    /// Checks the capacity for each of the transactions alone, in one message for at most
+    /// [`MESSAGE_TRANSACTIONS_MAX`] of them. The outcomes are those of [`Self::check_capacity`], in
+    /// order.
+    pub(super) async fn check_all_capacity(
+        &self,
+        transactions: &[&SignedTransaction],
+    ) -> Vec<Result<(), SubmitError>> {
+        if !self.was_pool_full() {
+            return transactions.iter().map(|_| Ok(())).collect();
+        }
+        let mut outcomes = Vec::with_capacity(transactions.len());
+        for part in transactions.chunks(MESSAGE_TRANSACTIONS_MAX) {
+            let sizes = part.iter().map(|transaction| Size {
+                key: PoolKey::of(&transaction.raw),
+                size_bytes: transaction.size_bytes(),
+            });
+            let sizes = sizes.collect();
+            let reply = request(&self.node().mailboxes.mempool, |reply| CheckCapacity {
+                sizes,
+                reply,
+            });
+            match reply.await {
+                Ok(of_part) => {
+                    let is_full = of_part.iter().any(is_pool_full);
+                    self.shared.pool_was_full.store(is_full, Relaxed);
+                    outcomes.extend(of_part);
+                }
+                Err(error) => outcomes.extend(part.iter().map(|_| Err(error.clone().into()))),
+            }
+        }
+        outcomes
     }
 
     /// Checks the signatures of a transaction of `client`, usually in a batch on a
@@ -87,6 +118,24 @@ impl NodeHandle {
         checked.await
     }
 
+    /// Checks the signatures of several transactions of `client`, which wait in the lane together.
+    /// The outcomes are those of [`Self::check_signatures`], in order.
+    pub async fn check_all_signatures(
+        &self,
+        mut transactions: Vec<SignedTransaction>,
+        lane: Lane,
+        client: ClientKey,
+    ) -> Vec<Result<CheckedTransaction, SubmitError>> {
+        if transactions.len() > 1 {
+            let signatures = &self.node().queues.signatures;
+            return signatures.check_all(transactions, lane, client).await;
+        }
+        match transactions.pop() {
+            Some(alone) => vec![self.check_signatures(alone, lane, client).await],
+            None => Vec::new(),
+        }
+    }
+
     /// Validates a transaction of `client` against the newest state and adds it to the mempool.
     ///
     /// A transaction that was committed while it was validated is accepted.
@@ -101,232 +150,155 @@ impl NodeHandle {
         transaction: CheckedTransaction,
         client: ClientKey,
     ) -> Result<Accepted, SubmitError> {
+        let mut outcomes = self.submit_all(vec![transaction], client).await;
+        outcomes.pop().expect(ONE_OUTCOME)
+    }
+
+    /// Validates transactions of `client` in order, and adds the valid ones to the mempool, in one
+    /// message for at most [`MESSAGE_TRANSACTIONS_MAX`] of them.
+    ///
+    /// The outcomes are those of [`Self::submit`], in order. A rejected transaction does not affect
+    /// the others.
+    pub async fn submit_all(
+        &self,
+        transactions: Vec<CheckedTransaction>,
+        client: ClientKey,
+    ) -> Vec<Result<Accepted, SubmitError>> {
         if let Some(cause) = self.storage_unavailable() {
-            return Err(NodeError::from(cause).into());
+            let error = SubmitError::from(NodeError::from(cause));
+            return transactions.iter().map(|_| Err(error.clone())).collect();
         }
-        let transaction = Arc::new(transaction);
-        match self.validate_and_add(&transaction, client).await {
-            Ok(accepted) => Ok(accepted),
-            Err(rejection) => {
-                self.outcome_after_rejection(&transaction, rejection, client)
-                    .await
+        let transactions: Vec<_> = transactions.into_iter().map(Arc::new).collect();
+        let mut outcomes = Vec::with_capacity(transactions.len());
+        for part in transactions.chunks(MESSAGE_TRANSACTIONS_MAX) {
+            outcomes.extend(self.validate_and_add(part, client).await);
+        }
+        let mut slices = Slices::default();
+        for (transaction, outcome) in transactions.iter().zip(&mut outcomes) {
+            if let Err(rejection) = outcome {
+                slices.begin_next().await;
+                let rejection = rejection.clone();
+                let after = self.outcome_after_rejection(transaction, rejection, client);
+                *outcome = after.await;
             }
         }
+        outcomes
     }
 
-    /// Validates a transaction and adds it to the mempool, as [`Self::submit`] does.
+    /// Validates at most [`MESSAGE_TRANSACTIONS_MAX`] transactions and adds the valid ones to the
+    /// mempool in one message. Returns their outcomes, in order.
     async fn validate_and_add(
         &self,
-        transaction: &Arc<CheckedTransaction>,
+        transactions: &[Arc<CheckedTransaction>],
         client: ClientKey,
-    ) -> Result<Accepted, SubmitError> {
-        let (head, inputs) = self.validation_inputs(transaction, client).await?;
-        let NodeParts {
-            chain,
-            clock,
-            mailboxes,
-            ..
-        } = self.node();
-        validate_for_admission(chain, &inputs, transaction, clock.now_secs())?;
-        if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
-            let check = CheckMultisig {
-                chain: chain.clone(),
+    ) -> Vec<Result<Accepted, SubmitError>> {
+        let mut validated = Vec::with_capacity(transactions.len());
+        for (number, slice) in transactions.chunks(SLICE_TRANSACTIONS).enumerate() {
+            if number > 0 {
+                yield_now().await;
+            }
+            match self.validate(slice, client).await {
+                Ok(of_slice) => validated.extend(of_slice),
+                Err(error) => validated.extend(slice.iter().map(|_| Err(error.clone().into()))),
+            }
+        }
+        let valid = transactions.iter().zip(&validated);
+        let submissions = valid.filter_map(|(transaction, validated)| {
+            Some(Submission {
                 transaction: Arc::clone(transaction),
-            };
-            self.read(point_read(client), check).await?.1?;
-        }
-        let outcome = request(&mailboxes.mempool, |reply| Submit {
-            transaction: Arc::clone(transaction),
-            sequence_number: inputs.sender.sequence_number,
-            reply,
+                sequence_number: validated.as_ref().ok()?.sequence_number,
+            })
         });
-        let outcome = outcome.await?;
-        if is_pool_full(&outcome) {
-            self.shared.pool_was_full.store(true, Relaxed);
-        }
-        Ok(Accepted {
-            ledger_info: *head.ledger_info(),
-            transaction: outcome?,
-        })
+        let mut replies = self.add_to_pool(submissions.collect()).await.into_iter();
+        let outcomes = validated.into_iter().map(|validated| {
+            let ledger_info = validated?.ledger_info;
+            let transaction = replies.next().expect(ONE_OUTCOME)?;
+            Ok(Accepted {
+                ledger_info,
+                transaction,
+            })
+        });
+        outcomes.collect()
     }
 
-    /// Returns the account as validation sees it at the Head, to `client`.
+    /// Validates the transactions of a slice against the newest state, in order.
     ///
     /// # Errors
     ///
-    /// Returns [`NodeError`] if the storage has too many requests, the node is stopping, or the
-    /// store cannot be read.
-    pub async fn account_snapshot(
+    /// Returns [`NodeError`] if an actor has too many requests, the node is stopping, or the store
+    /// cannot be read. No transaction of the slice is validated then.
+    async fn validate(
         &self,
-        address: AccountAddress,
+        slice: &[Arc<CheckedTransaction>],
         client: ClientKey,
-    ) -> Result<AccountSnapshot, NodeError> {
-        let (version, cached) = self.node().head.with_accounts(|head, accounts| {
-            (CacheVersion::of(head, accounts), accounts.get(&address))
+    ) -> Result<Vec<Result<Validated, SubmitError>>, NodeError> {
+        let (head, inputs) = self.validation_inputs(slice, client).await?;
+        let NodeParts { chain, clock, .. } = self.node();
+        let ledger_info = *head.ledger_info();
+        let validated = slice.iter().zip(&inputs).map(|(transaction, inputs)| {
+            validate_for_admission(chain, inputs, transaction, clock.now_secs())?;
+            Ok(Validated {
+                ledger_info,
+                sequence_number: inputs.sender.sequence_number,
+            })
         });
-        self.account_snapshot_at(&version, address, cached, client)
-            .await
+        let mut validated: Vec<Result<_, SubmitError>> = validated.collect();
+        let with_multisig = slice.iter().zip(&mut validated);
+        let (of_multisig, outcomes): (Vec<_>, Vec<_>) = with_multisig
+            .filter(|(transaction, outcome)| outcome.is_ok() && is_multisig(transaction))
+            .map(|(transaction, outcome)| (Arc::clone(transaction), outcome))
+            .unzip();
+        if !of_multisig.is_empty() {
+            let verdicts = self.multisig_verdicts(of_multisig, client).await?;
+            for (outcome, verdict) in outcomes.into_iter().zip(verdicts) {
+                if let Err(discard) = verdict {
+                    *outcome = Err(discard.into());
+                }
+            }
+        }
+        Ok(validated)
     }
 
-    /// Returns `cached`, or the account as the store has it at the version of the cache.
-    async fn account_snapshot_at(
+    /// Adds transactions to the mempool in one message. Returns its copy of each, or the error that
+    /// rejects it.
+    async fn add_to_pool(
         &self,
-        version: &CacheVersion,
-        address: AccountAddress,
-        cached: Option<AccountSnapshot>,
-        client: ClientKey,
-    ) -> Result<AccountSnapshot, NodeError> {
-        if let Some(cached) = cached {
-            return Ok(cached);
+        submissions: Vec<Submission>,
+    ) -> Vec<Result<Arc<CheckedTransaction>, SubmitError>> {
+        let count = submissions.len();
+        if count == 0 {
+            return Vec::new();
         }
-        let CacheVersion {
-            head,
-            complete_from,
-        } = version;
-        let node = self.node();
-        let query = ReadAccountSnapshot {
-            chain: node.chain.clone(),
-            address,
-        };
-        let read = node
-            .inline_reader
-            .read_unchanged(query, head.ledger_info(), *complete_from);
-        let answer = match read {
-            Ok(answer) => answer,
-            Err(query) => self.read(point_read(client), query).await,
-        };
-        Ok(answer?.1)
-    }
-
-    /// Returns the Head, and the accounts and the nonce at its version that validation reads.
-    async fn validation_inputs(
-        &self,
-        transaction: &Arc<CheckedTransaction>,
-        client: ClientKey,
-    ) -> Result<(Head, ValidationInputs), NodeError> {
-        let authenticator = &transaction.transaction().authenticator;
-        let sender = transaction.raw().sender;
-        // The check of the signatures has bounded the number of signers.
-        let secondary = authenticator.secondary_signer_addresses();
-        let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
-        let cached = self.node().head.with_accounts(|head, accounts| {
-            let cached_secondary: Vec<_> = secondary
-                .iter()
-                .map(|address| accounts.get(address))
-                .collect();
-            let cached_payer = fee_payer.and_then(|address| accounts.get(&address));
-            (
-                CacheVersion::of(head, accounts),
-                accounts.get(&sender),
-                cached_secondary,
-                cached_payer,
-            )
+        let reply = request(&self.node().mailboxes.mempool, |reply| Submit {
+            submissions,
+            reply,
         });
-        let (version, cached_sender, cached_secondary, cached_payer) = cached;
-        let sender = self
-            .account_snapshot_at(&version, sender, cached_sender, client)
-            .await?;
-        let mut secondary_signers = Vec::with_capacity(secondary.len());
-        for (address, cached) in secondary.iter().zip(cached_secondary) {
-            let signer = self.account_snapshot_at(&version, *address, cached, client);
-            secondary_signers.push(signer.await?);
+        let outcomes = match reply.await {
+            Ok(outcomes) => outcomes,
+            Err(error) => (0..count).map(|_| Err(error.clone().into())).collect(),
+        };
+        if outcomes.iter().any(is_pool_full) {
+            self.shared.pool_was_full.store(true, Relaxed);
         }
-        let fee_payer = match fee_payer {
-            Some(address) => {
-                let payer = self.account_snapshot_at(&version, address, cached_payer, client);
-                Some(payer.await?)
-            }
-            None => None,
-        };
-        // Nonces are not cached.
-        let nonce = match transaction.raw().replay_protector() {
-            ReplayProtector::Nonce(_) => {
-                let query = ReadNonce {
-                    chain: self.node().chain.clone(),
-                    transaction: Arc::clone(transaction),
-                };
-                self.read(point_read(client), query).await?.1
-            }
-            ReplayProtector::SequenceNumber(_) => None,
-        };
-        let inputs = ValidationInputs {
-            sender,
-            secondary_signers,
-            fee_payer,
-            nonce,
-        };
-        Ok((version.head, inputs))
+        outcomes
     }
 }
 
-/// The version at which accounts were looked up in the cache.
-struct CacheVersion {
-    head: Head,
-    /// Height of the first block from which on the cache holds every changed account. An account
-    /// outside the cache is unchanged since that block.
-    complete_from: u64,
+/// A transaction that validation has admitted.
+struct Validated {
+    /// Ledger info of the version that it was validated against.
+    ledger_info: LedgerInfo,
+    /// Sequence number of the sender at that version.
+    sequence_number: u64,
 }
 
-impl CacheVersion {
-    fn of(head: Head, accounts: &AccountCache) -> Self {
-        Self {
-            head,
-            complete_from: accounts.complete_from(),
-        }
-    }
+fn is_multisig(transaction: &CheckedTransaction) -> bool {
+    let executable = transaction.raw().payload.executable();
+    matches!(executable, Ok(Executable::Multisig { .. }))
 }
 
 /// Returns whether the mempool would also reject transactions of other accounts. The capacity of
 /// one account does not concern them.
 fn is_pool_full<T>(outcome: &Result<T, SubmitError>) -> bool {
     matches!(outcome, Err(SubmitError::Full { .. }))
-}
-
-/// The query of an account.
-struct ReadAccountSnapshot {
-    chain: Chain,
-    address: AccountAddress,
-}
-
-impl Query for ReadAccountSnapshot {
-    type Output = AccountSnapshot;
-
-    fn run(self, snapshot: &Snapshot) -> Result<AccountSnapshot, StoreError> {
-        read_account_snapshot(&self.chain, snapshot, &self.address)
-    }
-}
-
-/// The query of the ledger's record of an orderless transaction's nonce.
-struct ReadNonce {
-    chain: Chain,
-    transaction: Arc<CheckedTransaction>,
-}
-
-impl Query for ReadNonce {
-    type Output = Option<NonceSnapshot>;
-
-    fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
-        snapshot.read_state(snapshot.ledger_info().version, |state| {
-            NonceSnapshot::read(&self.chain, state, self.transaction.transaction())
-        })
-    }
-}
-
-/// The query whether a multisig account admits a transaction of its owner.
-///
-/// Only multisig payloads need the state of an account that does not sign.
-struct CheckMultisig {
-    chain: Chain,
-    transaction: Arc<CheckedTransaction>,
-}
-
-impl Query for CheckMultisig {
-    type Output = Result<(), Discard>;
-
-    fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
-        let info = snapshot.ledger_info();
-        snapshot.read_state(info.version, |state| {
-            validate_multisig_for_admission(&self.chain, state, info, &self.transaction)
-        })
-    }
 }

@@ -259,12 +259,10 @@ async fn submission_validated_before_a_block_is_ready_after_it() {
     let hash = next.hash();
     fixture.commit().await;
     let mempool = &fixture.handle.shared.node.mailboxes.mempool;
-    let accepted = request(mempool, |reply| Submit {
-        transaction: Arc::new(next),
-        sequence_number,
-        reply,
+    let accepted = request(mempool, |reply| {
+        Submit::one(Arc::new(next), sequence_number, reply)
     });
-    accepted.await.unwrap().unwrap();
+    accepted.await.unwrap().remove(0).unwrap();
     let (batch_sender, batches) = mpsc::channel();
     mempool.send(PullBatch {
         limits: BatchLimits {
@@ -328,12 +326,8 @@ async fn starts_no_block_while_disk_space_is_low() {
     // block.
     let mut wallet = funded().remove(1);
     let next = Arc::new(wallet.transfer(handle.chain(), wallet.address, 1));
-    let accepted = request(mempool, |reply| Submit {
-        transaction: next,
-        sequence_number: 0,
-        reply,
-    });
-    accepted.await.unwrap().unwrap();
+    let accepted = request(mempool, |reply| Submit::one(next, 0, reply));
+    accepted.await.unwrap().remove(0).unwrap();
     let (pull, batches) = pull_batch();
     mempool.send(pull);
     drain_mempool().await;

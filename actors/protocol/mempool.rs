@@ -72,33 +72,82 @@ pub struct GasEstimate {
     pub prioritized_gas_estimate: u64,
 }
 
-/// Request to add a validated transaction to the pool.
+/// Maximum number of transactions in a [`Submit`] and in a [`CheckCapacity`].
 ///
-/// The reply is the pool's copy of the transaction, or the error that rejects it. A closed mempool
-/// drops `reply` without a value.
+/// An admission takes one to two microseconds (`cargo bench -p ledger-actors --bench pool`), so a
+/// message of this size holds the mempool for one to two milliseconds: as long as a
+/// `signature-check` thread takes for one batch, and a small part of the time between two blocks.
+/// Other submissions wait as long for each such message before them. The signatures of as many
+/// transactions take about 15 ms of a thread, so the threads cannot fill the mailbox with them.
+pub(crate) const MESSAGE_TRANSACTIONS_MAX: usize = 1_000;
+
+/// A validated transaction to add to the pool.
 #[derive(Debug)]
-pub(crate) struct Submit {
+pub(crate) struct Submission {
     pub(crate) transaction: Arc<CheckedTransaction>,
     /// Sequence number of the sender's next transaction on the ledger, as of the validation.
     pub(crate) sequence_number: u64,
-    pub(crate) reply: oneshot::Sender<Result<Arc<CheckedTransaction>, SubmitError>>,
+}
+
+/// Request to add validated transactions to the pool, one after the other: one of a submission, or
+/// at most [`MESSAGE_TRANSACTIONS_MAX`] of a batch.
+///
+/// The reply has an element for each transaction, in order: the pool's copy of it, or the error
+/// that rejects it. A closed mempool drops `reply` without a value.
+#[derive(Debug)]
+pub(crate) struct Submit {
+    pub(crate) submissions: Vec<Submission>,
+    pub(crate) reply: oneshot::Sender<Vec<Result<Arc<CheckedTransaction>, SubmitError>>>,
+}
+
+#[cfg(test)]
+impl Submit {
+    /// Creates the request of one transaction.
+    pub(crate) fn one(
+        transaction: Arc<CheckedTransaction>,
+        sequence_number: u64,
+        reply: oneshot::Sender<Vec<Result<Arc<CheckedTransaction>, SubmitError>>>,
+    ) -> Self {
+        let submission = Submission {
+            transaction,
+            sequence_number,
+        };
+        Self {
+            submissions: vec![submission],
+            reply,
+        }
+    }
 }
 
 impl ActorMessage for Submit {
     const LABEL: &'static str = "submit";
+
+    fn request_count(&self) -> usize {
+        self.submissions.len()
+    }
 }
 
-/// Request to check whether the pool has capacity for a transaction, before its signatures are
-/// verified.
-#[derive(Debug)]
-pub(crate) struct CheckCapacity {
+/// The properties of a transaction that determine whether the pool has capacity for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
     pub(crate) key: PoolKey,
     pub(crate) size_bytes: usize,
-    pub(crate) reply: oneshot::Sender<Result<(), SubmitError>>,
+}
+
+/// Request to check whether the pool has capacity for each of at most [`MESSAGE_TRANSACTIONS_MAX`]
+/// transactions alone, before their signatures are verified. The reply is in the same order.
+#[derive(Debug)]
+pub(crate) struct CheckCapacity {
+    pub(crate) sizes: Vec<Size>,
+    pub(crate) reply: oneshot::Sender<Vec<Result<(), SubmitError>>>,
 }
 
 impl ActorMessage for CheckCapacity {
     const LABEL: &'static str = "ask_room";
+
+    fn request_count(&self) -> usize {
+        self.sizes.len()
+    }
 }
 
 /// Request for the status of the transaction with this hash in the pool.

@@ -4,6 +4,11 @@
 pub(crate) trait ActorMessage: Send + 'static {
     /// Name of the message in metrics, which operators see.
     const LABEL: &'static str;
+
+    /// Returns the number of requests as which the message counts while it waits in a mailbox.
+    fn request_count(&self) -> usize {
+        1
+    }
 }
 
 /// State behind a mailbox. Messages change it one after the other.
@@ -24,7 +29,8 @@ pub(crate) trait Actor: Send + Unpin + Sized + 'static {
 
 /// Handling of one type of message.
 pub(crate) trait Handler<M: ActorMessage>: Actor {
-    /// Handles a message within microseconds, without blocking and without touching the disk.
+    /// Handles a message within microseconds per request, without blocking and without touching the
+    /// disk.
     fn handle(&mut self, message: M);
 }
 

@@ -12,6 +12,8 @@
 //!   executes and writes accepted transactions before it accepts more, so the pool does not fill
 //!   with transactions that the node has no time to execute. The threads then run less often and
 //!   verify larger batches at a lower cost per signature.
+//! * The transactions of a batch of submissions enter the queue as jobs of a few, so that a batch
+//!   of 1,000 needs some sixty entries and channels, and other clients still take turns with it.
 //! * If no other check is in progress, the calling thread verifies a plain signature itself.
 //!   Without other transactions to form a batch, a signature thread would only add two thread
 //!   hand-overs. It also does so while each signature thread checks a costly transaction: the plain
@@ -32,7 +34,8 @@ use crossbeam_channel::Sender;
 use ledger_limits::{ClientKey, Limit, Permit, ReachedLimit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_vm::Chain;
-use queues::{Job, Lanes};
+use queues::{Lanes, Verdict, check_cost};
+use scheduler::UNTRUSTED_BATCH_MAX;
 use std::{
     convert::Infallible,
     io,
@@ -44,6 +47,14 @@ use std::{
 };
 use threads::StopSignal;
 use tokio::sync::oneshot;
+
+/// Maximum cost of the transactions of a batch that the trusted lane takes as one job, in ed25519
+/// signatures that are verified alone.
+///
+/// A whole verification batch in one job would leave no space for the transactions of other
+/// clients, which would then be verified one by one. A sum of the batch verification has as many
+/// signatures, so smaller jobs would not be verified faster.
+const JOB_COST_MAX: usize = 16;
 
 /// Setting of the capacity of each lane.
 const LIMIT: &str = "signatures.queue_capacity";
@@ -142,6 +153,36 @@ impl SignatureChecks {
         self.queue(transaction, lane, client, permit).await
     }
 
+    /// Verifies the signatures of transactions of `client` on the signature threads. Returns the
+    /// verdicts in the same order.
+    ///
+    /// The transactions enter the queue of the lane as a few jobs, whose costs count one by one
+    /// against its capacity and against the client's turns. So other clients wait for one
+    /// verification batch at most, as they do for single transactions.
+    ///
+    /// An element is an error in the cases of [`Self::check`]. A rejected job does not affect the
+    /// others.
+    pub(crate) async fn check_all(
+        &self,
+        transactions: Vec<SignedTransaction>,
+        lane: Lane,
+        client: ClientKey,
+    ) -> Vec<Result<CheckedTransaction, SubmitError>> {
+        let _permit = Permit::acquire(&self.in_progress);
+        let mut verdicts = Vec::with_capacity(transactions.len());
+        let pushed: Vec<_> = jobs_of(transactions, lane)
+            .into_iter()
+            .map(|job| (job.len(), self.push(job, lane, client)))
+            .collect();
+        for (count, receiver) in pushed {
+            match received(receiver).await {
+                Ok(of_job) => verdicts.extend(of_job.into_iter().map(|verdict| Ok(verdict?))),
+                Err(error) => verdicts.extend((0..count).map(|_| Err(error.clone()))),
+            }
+        }
+        verdicts
+    }
+
     /// Verifies the signatures of a transaction on the signature threads.
     async fn queue(
         &self,
@@ -150,42 +191,84 @@ impl SignatureChecks {
         client: ClientKey,
         _permit: Permit<&Limit>,
     ) -> Result<CheckedTransaction, SubmitError> {
-        let (verdict, verdict_receiver) = oneshot::channel();
-        let job = Job {
-            cost: transaction.authenticator.check_cost(),
-            transaction,
-            verdict,
-        };
-        if let Err(full) = self.lanes.try_push(lane, client, job) {
+        let receiver = self.push(vec![transaction], lane, client);
+        let verdict = received(receiver).await?.pop();
+        Ok(verdict.expect("one of each transaction")?)
+    }
+
+    /// Adds a job to the queue of a lane. Returns the receiver of its verdicts.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NodeError::Overloaded`] if the lane is full or the client holds its part of it,
+    /// and [`NodeError::Stopping`] if the node is stopping.
+    fn push(
+        &self,
+        job: Vec<SignedTransaction>,
+        lane: Lane,
+        client: ClientKey,
+    ) -> Result<oneshot::Receiver<Vec<Verdict>>, SubmitError> {
+        let receiver = self.lanes.try_push(lane, client, job).map_err(|full| {
             let value = match full.reached {
                 ReachedLimit::Cost(cost) => cost,
                 ReachedLimit::Jobs(jobs) => jobs as u64,
             };
-            let overload = Overload {
+            NodeError::from(Overload {
                 limit: LIMIT,
                 value,
                 retry_after_secs: full.retry_after_secs,
-            };
-            return Err(NodeError::from(overload).into());
-        }
+            })
+        })?;
         // The flag is set before the threads drop waiting jobs. So either the threads drop this
         // job, or this load returns true.
         if self.stopped.load(SeqCst) {
             return Err(NodeError::Stopping.into());
         }
-        match verdict_receiver.await {
-            Ok(verdict) => Ok(verdict?),
-            Err(_) => Err(NodeError::Stopping.into()),
-        }
+        Ok(receiver)
     }
 
     /// Returns the metrics of both lanes, the trusted lane first.
     pub(crate) fn status(&self) -> [LaneStatus; 2] {
-        [Lane::Trusted, Lane::Untrusted].map(|lane| {
-            let queue = self.lanes.of(lane);
-            queue.counters.status(lane, &queue.jobs)
-        })
+        [Lane::Trusted, Lane::Untrusted].map(|lane| self.lanes.of(lane).status(lane))
     }
+}
+
+/// Waits for the verdicts of a job that was added to a queue.
+///
+/// # Errors
+///
+/// Returns the error in `receiver`, and [`NodeError::Stopping`] if the node is stopping.
+async fn received(
+    receiver: Result<oneshot::Receiver<Vec<Verdict>>, SubmitError>,
+) -> Result<Vec<Verdict>, SubmitError> {
+    receiver?.await.map_err(|_| NodeError::Stopping.into())
+}
+
+/// Divides transactions into the jobs in which a lane verifies them, in order.
+///
+/// A job has a cost of at most [`JOB_COST_MAX`], or as much as a verification batch of the lane if
+/// that is less. A transaction of a higher cost is a job of its own.
+fn jobs_of(transactions: Vec<SignedTransaction>, lane: Lane) -> Vec<Vec<SignedTransaction>> {
+    let cost_max = match lane {
+        Lane::Trusted => JOB_COST_MAX,
+        Lane::Untrusted => UNTRUSTED_BATCH_MAX,
+    };
+    let mut jobs: Vec<Vec<_>> = Vec::with_capacity(transactions.len().div_ceil(cost_max));
+    let mut last_cost = cost_max;
+    for transaction in transactions {
+        let cost = check_cost(&transaction);
+        match jobs.last_mut() {
+            Some(last) if last_cost.saturating_add(cost) <= cost_max => {
+                last.push(transaction);
+                last_cost += cost;
+            }
+            _ => {
+                jobs.push(vec![transaction]);
+                last_cost = cost;
+            }
+        }
+    }
+    jobs
 }
 
 impl SignatureQueues {

@@ -8,7 +8,7 @@
 
 use super::scheduler::Lane;
 use crossbeam_channel::{Receiver, Sender};
-use ledger_limits::{Cancel, ClientKey, FairQueue, Limit, QueueFull};
+use ledger_limits::{Cancel, ClientKey, FairQueue, Limit, PermitGroup, QueueFull};
 use ledger_metrics::{Computed, Counter, Metric, counters};
 use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
 use serde::Serialize;
@@ -52,8 +52,8 @@ impl LaneCounters {
         self.batches.increment();
     }
 
-    /// Returns the current values of a lane with this queue.
-    pub(super) fn status<J>(&self, lane: Lane, queue: &FairQueue<J>) -> LaneStatus {
+    /// Returns the current values of a lane with this queue, in which `waiting` transactions wait.
+    fn status(&self, lane: Lane, queue: &FairQueue<Job>, waiting: usize) -> LaneStatus {
         let count = |cost| usize::try_from(cost).unwrap_or(usize::MAX);
         LaneStatus {
             lane: match lane {
@@ -62,24 +62,29 @@ impl LaneCounters {
             },
             capacity_signatures: count(queue.capacity_usecs()),
             waiting_signatures: count(queue.waiting_usecs()),
-            waiting: queue.len(),
+            waiting,
             ..self.snapshot()
         }
     }
 }
 
-/// A transaction to verify, and the channel for the verdict.
+/// The verdict on the signatures of a transaction.
+pub(super) type Verdict = Result<CheckedTransaction, Discard>;
+
+/// Transactions of one client to verify together, and the channel for their verdicts, in order.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) transaction: SignedTransaction,
-    /// Cost of the check, at least 1.
+    pub(super) transactions: Vec<SignedTransaction>,
+    /// Cost of all checks, at least 1 for each transaction.
     pub(super) cost: usize,
-    pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
+    pub(super) verdicts: oneshot::Sender<Vec<Verdict>>,
+    /// Counts the transactions while the job waits.
+    pub(super) _waiting: PermitGroup<Arc<Limit>>,
 }
 
-impl Cancel for Box<Job> {
+impl Cancel for Job {
     fn is_canceled(&self) -> bool {
-        self.verdict.is_closed()
+        self.verdicts.is_closed()
     }
 }
 
@@ -88,8 +93,10 @@ impl Cancel for Box<Job> {
 /// The queue measures cost in ed25519 signatures that are checked one by one, not in microseconds.
 #[derive(Clone, Debug)]
 pub(super) struct LaneQueue {
-    pub(super) jobs: FairQueue<Box<Job>>,
+    pub(super) jobs: FairQueue<Job>,
     pub(super) counters: Arc<LaneCounters>,
+    /// Counts the transactions of the waiting jobs.
+    pub(super) waiting: Arc<Limit>,
 }
 
 impl LaneQueue {
@@ -99,7 +106,13 @@ impl LaneQueue {
             // Each job costs at least 1, so the capacity bounds their number too.
             jobs: FairQueue::new(capacity as u64, capacity),
             counters: Arc::default(),
+            waiting: Arc::default(),
         }
+    }
+
+    /// Returns the metrics of the queue, which is that of `lane`.
+    pub(super) fn status(&self, lane: Lane) -> LaneStatus {
+        self.counters.status(lane, &self.jobs, self.waiting.held())
     }
 }
 
@@ -142,7 +155,7 @@ impl Lanes {
         self.costly.held() >= self.costly.max()
     }
 
-    /// Adds a job of `client` to a lane.
+    /// Adds transactions of `client` to a lane as one job. Returns the receiver of their verdicts.
     ///
     /// # Errors
     ///
@@ -151,19 +164,32 @@ impl Lanes {
         &self,
         lane: Lane,
         client: ClientKey,
-        job: Job,
-    ) -> Result<(), QueueFull<Box<Job>>> {
-        let LaneQueue { jobs, counters } = self.of(lane);
-        let pushed = jobs.try_push(client, job.cost as u64, Box::new(job));
-        if pushed.is_err() {
-            counters.refused.increment();
-            return pushed;
+        transactions: Vec<SignedTransaction>,
+    ) -> Result<oneshot::Receiver<Vec<Verdict>>, QueueFull<Job>> {
+        let queue = self.of(lane);
+        let count = transactions.len();
+        let costs = transactions.iter().map(check_cost);
+        let (verdicts, receiver) = oneshot::channel();
+        let job = Job {
+            cost: costs.fold(0, usize::saturating_add),
+            transactions,
+            verdicts,
+            _waiting: PermitGroup::acquire(Arc::clone(&queue.waiting), count),
+        };
+        if let Err(full) = queue.jobs.try_push(client, job.cost as u64, job) {
+            queue.counters.refused.add(count as u64);
+            return Err(full);
         }
-        counters.accepted.increment();
+        queue.counters.accepted.add(count as u64);
         // An error means that a message is waiting for each thread.
         let _ = self.wake.try_send(());
-        Ok(())
+        Ok(receiver)
     }
+}
+
+/// Returns the cost of the check of a transaction, at least 1.
+pub(super) fn check_cost(transaction: &SignedTransaction) -> usize {
+    transaction.authenticator.check_cost().max(1)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::runtime::{
 };
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
-use ledger_limits::Permit;
+use ledger_limits::{Cancel as _, Permit};
 use ledger_metrics::Metric as _;
 use ledger_types::CheckedTransaction;
 use ledger_vm::Chain;
@@ -94,7 +94,7 @@ struct Checker {
 
 impl Checker {
     /// Waits for the next batch. Returns `None` when the node stops.
-    fn next(&mut self) -> Option<Batch<Box<Job>>> {
+    fn next(&mut self) -> Option<Batch<Job>> {
         loop {
             if self.stop_signal.stopped.load(SeqCst) {
                 return None;
@@ -117,16 +117,17 @@ impl Checker {
         }
     }
 
-    /// Verifies the jobs of the batch whose clients still wait. Sends the verdicts in the
+    /// Verifies the transactions of the jobs whose clients still wait. Sends the verdicts in the
     /// order of the batch.
-    fn check(&mut self, batch: Batch<Box<Job>>) {
-        let active_jobs = batch
-            .jobs
-            .into_iter()
-            .filter(|job| !job.verdict.is_closed());
-        let (transactions, senders): (Vec<_>, Vec<_>) = active_jobs
-            .map(|job| (job.transaction, job.verdict))
-            .unzip();
+    fn check(&mut self, batch: Batch<Job>) {
+        let mut active_jobs = batch.jobs;
+        active_jobs.retain(|job| !job.is_canceled());
+        let mut transactions = Vec::with_capacity(batch.cost);
+        let mut replies = Vec::with_capacity(active_jobs.len());
+        for mut job in active_jobs {
+            replies.push((job.transactions.len(), job.verdicts));
+            transactions.append(&mut job.transactions);
+        }
         if transactions.is_empty() {
             return;
         }
@@ -143,9 +144,11 @@ impl Checker {
             .of(batch.lane)
             .counters
             .count_batch(verdicts.len(), bad);
-        for (sender, verdict) in senders.into_iter().zip(verdicts) {
+        let mut verdicts = verdicts.into_iter();
+        for (count, sender) in replies {
+            let of_job = verdicts.by_ref().take(count).collect();
             // An error means that the client has canceled its request.
-            let _ = sender.send(verdict);
+            let _ = sender.send(of_job);
         }
     }
 }

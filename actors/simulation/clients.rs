@@ -49,8 +49,8 @@ pub(super) struct OpenRequest {
 
 /// Clients of one simulation.
 pub(super) struct Clients {
-    oracle: Rc<Oracle>,
-    random: RefCell<Rng>,
+    pub(super) oracle: Rc<Oracle>,
+    pub(super) random: RefCell<Rng>,
     requests: RefCell<Vec<Rc<OpenRequest>>>,
     retries: Retries,
     /// Sequence number of each wallet's next transaction, as the clients count them.
@@ -103,7 +103,8 @@ impl Clients {
     pub(super) fn begin_random(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let choice = self.random.borrow_mut().u8(..20);
         match choice {
-            0..=9 => self.begin_submit(scheduler, handle, now_secs),
+            0..=8 => self.begin_submit(scheduler, handle, now_secs),
+            9 => self.begin_batch(scheduler, handle, now_secs),
             10 | 11 => self.begin_lookup(scheduler, handle),
             12..=14 => self.begin_wait(scheduler, handle),
             15 => self.begin_gas(scheduler, handle),
@@ -111,7 +112,7 @@ impl Clients {
         }
     }
 
-    fn start(
+    pub(super) fn start(
         &self,
         scheduler: &Scheduler,
         description: String,
@@ -135,7 +136,7 @@ impl Clients {
 
     /// Chooses a new transaction, or one that was sent before, possibly with another price or
     /// signature.
-    fn choose_draft(&self, now_secs: u64) -> Draft {
+    pub(super) fn choose_draft(&self, now_secs: u64) -> Draft {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
         if random.u8(..4) == 0
@@ -286,16 +287,14 @@ impl Clients {
                 let ledger_info = *handle.head().ledger_info();
                 start.step = oracle.disk_space.low_since().unwrap_or(start.step);
                 start.is_unwritable = false;
-                mempool.send(Submit {
-                    transaction: Arc::clone(&transaction),
-                    sequence_number,
-                    reply,
-                });
+                let submitted = Arc::clone(&transaction);
+                mempool.send(Submit::one(submitted, sequence_number, reply));
                 let accepted = |transaction| Accepted {
                     ledger_info,
                     transaction,
                 };
-                if let Ok(response) = response.await {
+                if let Ok(mut responses) = response.await {
+                    let response = responses.remove(0);
                     oracle.count("late submissions");
                     oracle.check_submission(start, transaction.hash(), response.map(accepted));
                 }

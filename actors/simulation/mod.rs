@@ -26,6 +26,7 @@
 //! | `SHARES_SEEDS` | runs this number of seeds of [`shares`] instead of [`shares::SEEDS`] |
 
 mod audit;
+mod batches;
 mod clients;
 mod counters;
 mod faults;

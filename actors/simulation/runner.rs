@@ -85,6 +85,7 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "status: rejected",
     "status: replaced",
     "status: unknown",
+    "transactions accepted in batches",
     "transactions removed with a reason",
     "transactions retried",
     "transactions saved",

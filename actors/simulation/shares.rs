@@ -82,7 +82,7 @@ impl Content {
 }
 
 /// The response to a submission.
-type Response = oneshot::Receiver<Result<Arc<CheckedTransaction>, SubmitError>>;
+type Response = oneshot::Receiver<Vec<Result<Arc<CheckedTransaction>, SubmitError>>>;
 
 /// A client with an account.
 struct Client {
@@ -132,12 +132,9 @@ impl Client {
             let (reply, response) = oneshot::channel();
             self.submitted += 1;
             self.responses.push(response);
-            node.mailboxes.mempool.send(Submit {
-                transaction: Arc::new(CheckedTransaction::new_unchecked(signed, vendor)),
-                // The mempool replaces it by the number of the newest block.
-                sequence_number: 0,
-                reply,
-            });
+            let checked = Arc::new(CheckedTransaction::new_unchecked(signed, vendor));
+            // The mempool replaces the 0 by the number of the newest block.
+            node.mailboxes.mempool.send(Submit::one(checked, 0, reply));
         }
     }
 
@@ -149,8 +146,8 @@ impl Client {
     fn receive(&mut self) {
         self.responses
             .retain_mut(|response| match response.try_recv() {
-                Ok(outcome) => {
-                    outcome.expect("an admission");
+                Ok(mut outcomes) => {
+                    outcomes.remove(0).expect("an admission");
                     false
                 }
                 Err(TryRecvError::Empty) => true,

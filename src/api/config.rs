@@ -8,6 +8,8 @@ use serde::Serialize;
 pub struct ApiConfig {
     /// Maximum size of a request body, in bytes. A larger one gets 413.
     pub max_body_bytes: usize,
+    /// Maximum number of transactions in a batch of submissions. A larger batch gets 400.
+    pub batch_transactions_max: usize,
     /// Memory for the bodies of all requests, in bytes. A request beyond it gets 503. A single body
     /// is always accepted.
     pub bodies_bytes_max: usize,
@@ -35,6 +37,7 @@ impl Default for ApiConfig {
     fn default() -> Self {
         Self {
             max_body_bytes: 8 * 1024 * 1024,
+            batch_transactions_max: 1_000,
             bodies_bytes_max: 256 * 1024 * 1024,
             answers_bytes_max: 256 * 1024 * 1024,
             kept_answers_bytes_max: 32 * 1024 * 1024,

@@ -2,7 +2,7 @@
 //!
 //! | module | limit | holders |
 //! |---|---|---|
-//! | `permit` | [`Limit`] | a number of [`Permit`]s |
+//! | `permit` | [`Limit`] | a number of [`Permit`]s, alone or as a [`PermitGroup`] |
 //! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s and [`FairPermits`]; no client can hold all |
 //! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
 //! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
@@ -60,5 +60,5 @@ pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull, ReachedLimit};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
-pub use permit::{Limit, Permit};
+pub use permit::{Limit, Permit, PermitGroup};
 pub use proxies::{NoNetworks, TrustedProxies};

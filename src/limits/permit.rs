@@ -57,6 +57,15 @@ impl Limit {
         before.ok().map(|before| before + count)
     }
 
+    /// Counts `count` more permits. Returns the number held with them, or `None` if the limit is
+    /// reached without them.
+    fn add(&self, count: usize) -> Option<usize> {
+        let max = self.max();
+        let more = |held: usize| (held < max).then(|| held.saturating_add(count));
+        let before = self.held.fetch_update(Relaxed, Relaxed, more);
+        before.ok().map(|before| before.saturating_add(count))
+    }
+
     /// Counts one permit less.
     pub(crate) fn decrement(&self) {
         self.decrease(1);
@@ -111,10 +120,55 @@ impl<H: Deref<Target = Limit>> Drop for Permit<H> {
     }
 }
 
+/// Several permits of a [`Limit`], which are acquired and released together.
+///
+/// They are granted while at least one is free, so that a limit never excludes a group for good.
+/// The groups that hold permits may exceed the limit by the last group.
+#[derive(Debug)]
+pub struct PermitGroup<H: Deref<Target = Limit>> {
+    handle: H,
+    count: usize,
+}
+
+impl<H: Deref<Target = Limit>> PermitGroup<H> {
+    /// Acquires `count` permits and returns them with the number of permits held at that moment,
+    /// themselves included. Returns `None` if the limit is reached.
+    pub fn try_acquire_counted(handle: H, count: usize) -> Option<(Self, usize)> {
+        let held = handle.add(count)?;
+        Some((Self { handle, count }, held))
+    }
+
+    /// Acquires `count` permits, also if the limit is reached: for a limit that only counts.
+    pub fn acquire(handle: H, count: usize) -> Self {
+        handle.held.fetch_add(count, Relaxed);
+        Self { handle, count }
+    }
+}
+
+impl<H: Deref<Target = Limit>> Drop for PermitGroup<H> {
+    fn drop(&mut self) {
+        self.handle.held.fetch_sub(self.count, Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::{sync::Arc, thread};
+
+    #[test]
+    fn grants_a_group_while_one_permit_is_free_and_releases_it_together() {
+        let limit = Limit::new(3);
+        let (first, held) = PermitGroup::try_acquire_counted(&limit, 2).unwrap();
+        assert_eq!(held, 2);
+        let (last, held) = PermitGroup::try_acquire_counted(&limit, 5).unwrap();
+        assert_eq!((held, limit.held()), (7, 7), "one permit was free");
+        assert!(PermitGroup::try_acquire_counted(&limit, 1).is_none());
+        drop(first);
+        assert!(Permit::try_acquire(&limit).is_none(), "5 of 3 are held");
+        drop(last);
+        assert_eq!(limit.held(), 0);
+    }
 
     #[test]
     fn grants_permits_up_to_the_maximum_and_again_after_a_release() {

@@ -152,6 +152,33 @@ async fn learns_of_commits_by_one_request_each() {
     assert!((1.0..20.0).contains(&waits), "{waits} waits by hash");
 }
 
+#[tokio::test]
+async fn waits_for_whole_batches_also_with_others_submitted_ahead() {
+    let node = TestNode::start(&[]);
+    for ahead in ["0", "3"] {
+        let batched = ["--transfers", "300", "--batch", "32", "--accounts", "4"];
+        let ways = ["--mode", "await", "--wait", "many", "--ahead", ahead];
+        let arguments = [batched.as_slice(), &["--connections", "2"], &ways].concat();
+        let report = bench(&node, &arguments);
+        for (name, expected) in [
+            ("accepted", 300),
+            ("committed", 300),
+            ("uncommitted", 0),
+            ("unanswered", 0),
+            ("waits_in_vain", 0),
+        ] {
+            assert_eq!(report[name], expected, "{name} in {report}");
+        }
+        assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+        assert_eq!(report["commit_latency"]["count"], 300, "{report}");
+    }
+    let scrape = Scrape::of(&node).await;
+    let labels = [("route", "/v1/transactions/wait"), ("code", "200")];
+    // Ten batches in each run, or one more if each connection has a last part.
+    let waits = scrape.sum("ledger_http_requests_total", &labels);
+    assert!((20.0..=22.0).contains(&waits), "{waits} waits");
+}
+
 #[test]
 fn continues_with_the_same_accounts_for_the_same_seed() {
     let node = TestNode::start(&[]);
@@ -366,6 +393,45 @@ async fn fails_when_descriptors_run_out() {
             .contains("cannot open all 4 connections"),
         "{report}"
     );
+}
+
+#[test]
+fn submits_batches_and_reports_single_transfers() {
+    // A batch has more transfers of an account than may be pending, so it is retried in part.
+    let node = TestNode::start(&["mempool.capacity_per_account=10"]);
+    for (mode, format, orderless) in [
+        ("submit", "bcs", None),
+        ("submit", "json", None),
+        ("await", "bcs", None),
+        ("submit", "bcs", Some("--orderless")),
+    ] {
+        let batched = ["--transfers", "300", "--batch", "64", "--accounts", "4"];
+        let rest = ["--connections", "2", "--mode", mode, "--format", format];
+        let arguments = batched.iter().chain(&rest).chain(&orderless);
+        let arguments: Vec<_> = arguments.copied().collect();
+        let report = bench(&node, &arguments);
+        for (name, expected) in [
+            ("batch", 64),
+            ("accepted", 300),
+            ("committed", 300),
+            ("uncommitted", 0),
+            ("unanswered", 0),
+            ("failed", 0),
+            ("lost", 0),
+            ("false_not_found", 0),
+        ] {
+            assert_eq!(report[name], expected, "{name} in {report}");
+        }
+        assert_eq!(report["submit_latency"]["count"], 300, "{report}");
+        if mode == "await" {
+            assert_eq!(report["commit_latency"]["count"], 300, "{report}");
+        }
+        if orderless.is_none() {
+            let retried = &report["errors"]["206 mempool_is_full"];
+            let all_retried = &report["errors"]["507 mempool_is_full"];
+            assert!(retried.is_u64() || all_retried.is_u64(), "{report}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::runtime::{
     fatal::{FatalErrorReporter, PanicGuard},
     progress::{Activity, Sample},
 };
-use ledger_limits::{Limit, Permit};
+use ledger_limits::{Limit, PermitGroup};
 use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
 use serde::Serialize;
 use std::{
@@ -28,9 +28,9 @@ counters! {
         pub actor: Computed<&'static str>,
         /// Name of the actor's thread, which it may share with others.
         pub thread: Computed<&'static str>,
-        /// Maximum number of requests that wait.
+        /// Maximum number of requests that wait. A list of submissions counts as that many.
         pub capacity: Computed<usize>,
-        /// Number of requests that wait now.
+        /// Number of requests that wait now, counted in the same way.
         pub depth: Computed<usize>,
         /// Maximum number of requests that waited simultaneously.
         pub high_water: Gauge,
@@ -104,10 +104,10 @@ impl MailboxMetrics {
         self.reporter.panic_guard(self.actor)
     }
 
-    /// Acquires the permit of a request and counts the request. Returns `None` if the mailbox is
-    /// full.
-    pub(super) fn try_acquire(self: &Arc<Self>) -> Option<RequestPermit> {
-        let acquired = Permit::try_acquire_counted(WaitingRequests(Arc::clone(self)));
+    /// Acquires the permit of a request that counts as `count`, and counts it. Returns `None` if
+    /// the mailbox is full.
+    pub(super) fn try_acquire(self: &Arc<Self>, count: usize) -> Option<RequestPermit> {
+        let acquired = PermitGroup::try_acquire_counted(WaitingRequests(Arc::clone(self)), count);
         let Some((permit, depth)) = acquired else {
             self.counters.refused.increment();
             return None;
@@ -185,7 +185,7 @@ impl MailboxMetrics {
 
 /// The permit of a request in the mailbox. It is released when the handling of the request begins,
 /// or when the request is dropped because its actor has stopped.
-pub(super) type RequestPermit = Permit<WaitingRequests>;
+pub(super) type RequestPermit = PermitGroup<WaitingRequests>;
 
 /// The limit on the requests that wait in a mailbox.
 #[derive(Debug)]

@@ -131,7 +131,8 @@ impl<A: Actor> Mailbox<A> {
         self.address.is_open()
     }
 
-    /// Sends a request from outside the node.
+    /// Sends a request from outside the node. One that counts as several is accepted while there is
+    /// capacity for one, so that a small capacity never excludes it for good.
     ///
     /// # Errors
     ///
@@ -146,7 +147,8 @@ impl<A: Actor> Mailbox<A> {
             return Err(NodeError::Stopping);
         }
         let overload = || Overload::brief(A::CAPACITY, self.metrics.capacity());
-        let permit = self.metrics.try_acquire().ok_or_else(overload)?;
+        let permit = self.metrics.try_acquire(message.request_count());
+        let permit = permit.ok_or_else(overload)?;
         self.post(message, Some(permit));
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::*;
 use actix::Arbiter;
 use std::{
     sync::mpsc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -18,7 +19,22 @@ struct Slow {
 impl Actor for Slow {
     const NAME: &'static str = "slow";
     const CAPACITY: &'static str = "actors.slow.mailbox_capacity";
-    const LABELS: &'static [&'static str] = &[Work::LABEL];
+    const LABELS: &'static [&'static str] = &[Work::LABEL, Several::LABEL];
+}
+
+/// A message that counts as several requests.
+struct Several(usize);
+
+impl ActorMessage for Several {
+    const LABEL: &'static str = "several";
+
+    fn request_count(&self) -> usize {
+        self.0
+    }
+}
+
+impl Handler<Several> for Slow {
+    fn handle(&mut self, _: Several) {}
 }
 
 /// A message with a number.
@@ -94,6 +110,29 @@ impl Fixture {
         let _ = arbiter.join();
         mailbox.status()
     }
+}
+
+#[actix::test]
+async fn message_counts_as_several_requests_and_is_accepted_while_one_is_free() {
+    let fixture = Fixture::start_busy(5);
+    let depth = || fixture.mailbox.status().depth;
+    fixture.mailbox.try_request(Several(4)).unwrap();
+    assert_eq!(depth(), 4);
+    fixture.mailbox.try_request(Several(1_000)).unwrap();
+    assert_eq!(depth(), 1_004);
+    for rejected in [Several(1), Several(1_000)] {
+        assert!(fixture.mailbox.try_request(rejected).is_err());
+    }
+    assert_eq!(fixture.send_requests(1), 0);
+    // Number 0 ends, and the two are handled.
+    fixture.release_messages(1);
+    while depth() > 0 {
+        thread::yield_now();
+    }
+    assert_eq!(fixture.send_requests(1), 1);
+    assert_eq!(fixture.started.recv(), Ok(1));
+    let status = fixture.stop();
+    assert_eq!((status.accepted, status.refused), (4, 3));
 }
 
 #[actix::test]

@@ -3,6 +3,7 @@
 //! A verdict runs the waker of its request on the signature thread. So a test can record the
 //! exact order of the verdicts and can block the thread.
 
+mod batches;
 mod threads;
 
 use super::*;

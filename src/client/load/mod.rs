@@ -5,11 +5,12 @@
 //! | `plan`, `run` | the parameters of a run, its schedule and counters |
 //! | `account`, `funding`, `presign` | accounts, their funding, transfers signed in advance |
 //! | `requests` | requests as bytes |
-//! | `threads`, `worker`, `commit_wait`, `many_wait` | the threads of a run, and the work of one connection |
+//! | `threads`, `worker`, `batch`, `commit_wait`, `many_wait` | threads, the work of a connection |
 //! | `session`, `rejection`, `transaction_status` | a worker's connection, responses |
 //! | `tally`, `latency`, `meter`, `process_usage` | latencies, errors, commits, processor time |
 
 mod account;
+mod batch;
 mod commit_wait;
 mod error;
 mod funding;

@@ -46,6 +46,10 @@ pub struct Plan {
     pub connections: usize,
     /// Number of threads that drive the connections.
     pub threads: usize,
+    /// Number of transfers in a request, at least 1. Above 1, transfers are submitted as batches.
+    pub batch: usize,
+    /// Number of batches that a connection submits beyond one whose commits it waits for.
+    pub batches_ahead: usize,
     /// The time in which the connections are opened, at even intervals.
     pub ramp: Duration,
     /// The time after the ramp whose transfers are not measured.
@@ -127,6 +131,8 @@ pub(super) mod tests {
             accounts: 1,
             connections: 1,
             threads: 1,
+            batch: 1,
+            batches_ahead: 0,
             ramp: Duration::ZERO,
             warm_up: Duration::ZERO,
             duration: None,

@@ -36,6 +36,8 @@ pub struct RequestWriter {
     format: SubmissionFormat,
     /// The head of a submission up to the length of its body.
     submission_head: Vec<u8>,
+    /// The head of a batch up to the length of its body.
+    batch_head: Vec<u8>,
     /// The bytes after the path of a GET request whose response is in JSON.
     json_get_tail: Vec<u8>,
     /// The bytes after the path of a GET request for a transaction.
@@ -54,14 +56,18 @@ impl RequestWriter {
         } else {
             String::new()
         };
-        let submission_head = format!(
-            "POST /v1/transactions{query} HTTP/1.1\r\nhost: {host}\r\n\
-             content-type: {media_type}\r\naccept: {accept}\r\ncontent-length: "
-        );
+        let post_head = |path: &str, accept: &str| {
+            format!(
+                "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\n\
+                 accept: {accept}\r\ncontent-length: "
+            )
+        };
         let tail = |accept| format!(" HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n");
         Self {
             format: plan.format.clone(),
-            submission_head: submission_head.into(),
+            submission_head: post_head(&format!("/v1/transactions{query}"), accept).into(),
+            // The failures of a batch name their errors in JSON only. Most batches have none.
+            batch_head: post_head("/v1/transactions/batch", JSON).into(),
             json_get_tail: tail(JSON).into(),
             transaction_get_tail: tail(accept).into(),
         }
@@ -111,6 +117,33 @@ impl RequestWriter {
         request.extend_from_slice(&transfer.body);
     }
 
+    /// Replaces the content of `request` with the submission of transfers as a batch.
+    pub(super) fn write_batch<'t>(
+        &self,
+        transfers: impl ExactSizeIterator<Item = &'t SignedTransfer> + Clone,
+        request: &mut Vec<u8>,
+    ) {
+        let (begin, between, end) = match self.format {
+            SubmissionFormat::Bcs => (bcs_length(transfers.len()), "", ""),
+            SubmissionFormat::Json(_) => (b"[".to_vec(), ",", "]"),
+        };
+        let bodies_bytes: usize = transfers.clone().map(|transfer| transfer.body.len()).sum();
+        let between_bytes = between.len() * transfers.len().saturating_sub(1);
+        let body_bytes = begin.len() + bodies_bytes + between_bytes + end.len();
+        request.clear();
+        request.extend_from_slice(&self.batch_head);
+        // Writing to a vector does not fail.
+        let _ = write!(request, "{body_bytes}\r\n\r\n");
+        request.extend_from_slice(&begin);
+        for (number, transfer) in transfers.enumerate() {
+            if number > 0 {
+                request.extend_from_slice(between.as_bytes());
+            }
+            request.extend_from_slice(&transfer.body);
+        }
+        request.extend_from_slice(end.as_bytes());
+    }
+
     /// Replaces the content of `request` with a GET request for `path` that accepts JSON.
     pub(super) fn write_get(&self, path: &str, request: &mut Vec<u8>) {
         write_get(path, &self.json_get_tail, request);
@@ -121,6 +154,17 @@ impl RequestWriter {
     pub(super) fn write_transaction_get(&self, path: &str, request: &mut Vec<u8>) {
         write_get(path, &self.transaction_get_tail, request);
     }
+}
+
+/// Returns the length of a BCS vector, before its elements.
+fn bcs_length(count: usize) -> Vec<u8> {
+    let (mut rest, mut bytes) = (count, Vec::new());
+    while rest >= 0x80 {
+        bytes.push((rest & 0x7f) as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+    bytes
 }
 
 fn write_get(path: &str, tail: &[u8], request: &mut Vec<u8>) {
@@ -164,6 +208,41 @@ mod tests {
             let accept = lines.find_map(|line| line.strip_prefix("accept: "));
             accept.unwrap_or_default().to_owned()
         })
+    }
+
+    /// Returns the body of a batch of `count` transfers, each with a body of its own number.
+    fn batch_body(format: SubmissionFormat, count: u8) -> Vec<u8> {
+        let writer = RequestWriter::new(&Plan { format, ..plan() }, "127.0.0.1:1");
+        let transfer = |number: u8| SignedTransfer {
+            protector: ReplayProtector::SequenceNumber(0),
+            hash: ledger_crypto::HashValue::ZERO,
+            body: Box::new([number]),
+        };
+        let transfers: Vec<_> = (0..count).map(transfer).collect();
+        let mut request = Vec::new();
+        writer.write_batch(transfers.iter(), &mut request);
+        let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+        let body = request.split_off(end.unwrap() + 4);
+        let head = String::from_utf8(request).unwrap();
+        let length = format!("content-length: {}\r\n", body.len());
+        assert!(head.contains(&length), "{head}");
+        body
+    }
+
+    #[test]
+    fn writes_a_batch_as_a_bcs_vector() {
+        for count in [1, 127, 128, 200] {
+            let elements: Vec<u8> = (0..count).collect();
+            let expected = bcs::to_bytes(&elements).unwrap();
+            assert_eq!(batch_body(SubmissionFormat::Bcs, count), expected);
+        }
+    }
+
+    #[test]
+    fn writes_a_batch_as_a_json_array() {
+        let json = || SubmissionFormat::Json(Arc::new(|_| String::new()));
+        assert_eq!(batch_body(json(), 1), b"[\0]");
+        assert_eq!(batch_body(json(), 3), b"[\0,\x01,\x02]");
     }
 
     #[test]

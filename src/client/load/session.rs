@@ -1,6 +1,6 @@
 //! The connection of a worker to the node, with the tally of its thread.
 
-use super::{account::SignedTransfer, run::Run, tally::Tally};
+use super::{account::SignedTransfer, batch::BatchedTransfer, run::Run, tally::Tally};
 use crate::{
     error::RequestError,
     http::{Connection, InvalidResponse, Response},
@@ -54,6 +54,14 @@ impl Session {
     /// Makes the bytes that `write` writes the current request.
     pub(super) fn prepare(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.request);
+    }
+
+    /// Makes the submission of a batch the current request.
+    pub(super) fn prepare_batch(&mut self, batch: &[BatchedTransfer]) {
+        let transfers = batch.iter().map(|batched| &batched.transfer);
+        self.run
+            .requests()
+            .write_batch(transfers, &mut self.request);
     }
 
     /// Requests `path`, and returns the response in JSON.

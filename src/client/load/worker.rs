@@ -24,20 +24,20 @@ use std::{
 };
 
 /// First pause before a retry. Each further pause is twice as long, up to [`PAUSE_MAX`].
-const PAUSE_MIN: Duration = Duration::from_millis(2);
+pub(super) const PAUSE_MIN: Duration = Duration::from_millis(2);
 
 /// Maximum pause before a retry.
-const PAUSE_MAX: Duration = Duration::from_millis(200);
+pub(super) const PAUSE_MAX: Duration = Duration::from_millis(200);
 
 /// A connection of a run, and the accounts that it sends from.
 #[derive(Debug)]
 pub(super) struct Worker {
-    session: Session,
+    pub(super) session: Session,
     /// Index of the connection in the run.
-    index: usize,
-    accounts: Vec<SendingAccount>,
+    pub(super) index: usize,
+    pub(super) accounts: Vec<SendingAccount>,
     /// Index of the account that sends next.
-    next_account: usize,
+    pub(super) next_account: usize,
     /// Accepted transfers that the next shared wait is for.
     accepted: Vec<AcceptedTransfer>,
 }
@@ -87,6 +87,9 @@ impl Worker {
     /// Sends transfers until the run is over.
     pub(super) async fn run(mut self) {
         let run = Arc::clone(self.session.run());
+        if run.plan().batch > 1 {
+            return self.run_batches().await;
+        }
         sleep_until(&run, run.connect_at(self.index)).await;
         loop {
             if self.accepted.len() == self.accounts.len() {
@@ -168,7 +171,7 @@ impl Worker {
     ///
     /// Transfers that were signed before the load are skipped if they do not have the account's
     /// next replay protector. Signs a transfer if none is left.
-    fn take_signed_transfer(&mut self, index: usize) -> SignedTransfer {
+    pub(super) fn take_signed_transfer(&mut self, index: usize) -> SignedTransfer {
         let account = &mut self.accounts[index];
         while let Some(transfer) = account.signed_in_advance.pop_front() {
             if transfer.protector == account.next_protector {
@@ -222,7 +225,7 @@ impl Worker {
 
     /// Reads the next sequence number of an account from the ledger, unless nonces protect the
     /// transfers. The known number stays if the node does not respond.
-    async fn refresh_sequence_number(&mut self, index: usize) {
+    pub(super) async fn refresh_sequence_number(&mut self, index: usize) {
         if self.session.run().plan().is_orderless {
             return;
         }
@@ -264,7 +267,7 @@ fn committed(response: &Response) -> SubmitOutcome {
 /// Sleeps until `at`, or until the run is stopped.
 ///
 /// Returns without a timer if `at` has passed, because a timer takes a millisecond even then.
-async fn sleep_until(run: &Run, at: Instant) {
+pub(super) async fn sleep_until(run: &Run, at: Instant) {
     if at > Instant::now() {
         tokio::select! {
             () = tokio::time::sleep_until(at.into()) => {}

@@ -66,6 +66,11 @@ settings! {
         "Address of /v1. Only this machine reaches the default.";
     "api.max_body_bytes" => api.max_body_bytes, Integer(1..=1_073_741_824), "bytes",
         "Maximum size of a request body; a larger one gets 413. The limit of the reference node.";
+    "api.batch_transactions_max" => api.batch_transactions_max, Integer(1..=10_000), "transactions",
+        "Maximum number of transactions of POST /transactions/batch; a larger batch gets 400. In \
+         BCS a batch has at most ten times the bytes of the largest transaction. The mempool \
+         receives up to 1,000 transactions in one message, which holds it for one to two \
+         milliseconds; a larger batch takes several messages. The reference node takes 10.";
     "api.bodies_bytes_max" => api.bodies_bytes_max, Integer(1..=MAX), "bytes",
         "Memory for the bodies of all requests, from their arrival until their response is made; \
          beyond it, requests get 503. A single body is always accepted, and a quarter is reserved \
@@ -386,7 +391,8 @@ settings! {
     "actors.mempool.mailbox_capacity" => node.mailboxes.mempool,
         Integer(MAILBOX_CAPACITY), "requests",
         "Maximum number of requests that wait for the mempool (submissions, look-ups by hash); \
-         beyond it, requests get 503.";
+         beyond it, requests get 503. A batch counts as its transactions, and is accepted while \
+         there is capacity for one.";
 
     "actors.sequencer.mailbox_capacity" => node.mailboxes.sequencer,
         Integer(MAILBOX_CAPACITY), "requests",

@@ -178,6 +178,14 @@ fn sdk_preset_lets_an_account_with_100_000_000_pay_the_gas_of_the_sdk() {
 }
 
 #[test]
+fn sdk_preset_takes_batches_as_the_reference_node_does() {
+    let config = load(&[&preset("sdk.toml")], &[], &[]).unwrap();
+    assert_eq!(config.settings().api.batch_transactions_max, 10);
+    let defaults = load(&[], &[], &[]).unwrap();
+    assert_eq!(defaults.settings().api.batch_transactions_max, 1_000);
+}
+
+#[test]
 fn stronger_layers_override_weaker_ones() {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {

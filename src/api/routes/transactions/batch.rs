@@ -1,12 +1,13 @@
-//! Submission of several transactions in one request (docs/reference/reference-node.md#r7). A
-//! rejected transaction does not affect the others.
+//! Submission of several transactions in one request (docs/reference/reference-node.md#r7,
+//! docs/interface.md#rule-35). A rejected transaction does not affect the others.
 //!
 //! Unlike on the reference node, a batch without an accepted transaction fails with the first
 //! server error, if there is one.
 
 use super::{
+    batch_submission::submit_all,
     signed_example,
-    submit::{check, decode_failed, run_to_completion, submit_checked},
+    submit::{decode_failed, run_to_completion},
 };
 use crate::{
     context::{
@@ -26,16 +27,22 @@ use crate::{
     },
 };
 use actix_web::http;
-use futures::future::join_all;
-use ledger_actors::Accepted;
-use ledger_types::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
+use ledger_types::{LedgerInfo, SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-/// Maximum number of transactions in a batch, as on the reference node.
-const TRANSACTIONS_MAX: usize = 10;
+/// Number of transactions of the largest size that fit into a batch in BCS.
+///
+/// A byte of BCS can take a hundred bytes of memory, because an absent signature is one byte. So
+/// decoding a batch takes at most about 64 MiB, as parsing a body in JSON does. A transfer has 250
+/// bytes, so 1,000 of them take less than half of it.
+const LARGEST_TRANSACTIONS_MAX: u64 = 10;
+
+/// Expected size of a failure without the syntax of JSON, in bytes. Its message has at most 1,000
+/// characters.
+const FAILURE_BYTES: usize = 256;
 
 /// The outcome of a batch.
 #[derive(Serialize, JsonSchema)]
@@ -71,6 +78,7 @@ pub(crate) async fn batch(
     body: JsonOrBcsBody<Batch>,
 ) -> Result<LedgerResponse, ApiError> {
     let Batch(transactions) = body.read(&cx).await?;
+    check_count(transactions.len(), cx.state.config.batch_transactions_max)?;
     run_to_completion(outcome(cx, transactions)).await
 }
 
@@ -101,8 +109,12 @@ pub(crate) fn describe_batch() -> Operation {
         "submit_batch_transactions",
         Tag::Transactions,
         "Submit several signed transactions",
-        "Submits up to 10 transactions in order, each as if it were submitted alone. A rejected \
-         transaction does not affect the others. `transaction_index` starts at 0.",
+        "Submits transactions in order, each as if it were submitted alone: at most \
+         `api.batch_transactions_max` of the configuration, 1000 by default, and in BCS at most as \
+         many bytes as ten transactions of the largest size have. A rejected transaction does not \
+         affect the others. `transaction_index` starts at 0. The signatures are checked together, \
+         and the response follows when all outcomes are known. A client without a response can \
+         repeat its request: transactions that are pending or committed already are not failures.",
     )
     .needs(Switch::Submission)
     .reads_no_ledger()
@@ -117,9 +129,9 @@ pub(crate) fn describe_batch() -> Operation {
         error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
-            "The batch has more than 10 transactions, the bytes do not decode to a vector of \
-             transactions, or no transaction is accepted. In the last case, the message contains \
-             the error of the first transaction.",
+            "The batch has more transactions or bytes than allowed, the bytes do not decode to a \
+             vector of transactions, or no transaction is accepted. In the last case, the message \
+             contains the error of the first transaction.",
         ),
         error(
             StatusCode::FORBIDDEN,
@@ -146,13 +158,10 @@ async fn outcome(
 ) -> Result<LedgerResponse, ApiError> {
     let outcomes = submit_all(&cx, transactions).await;
     let ledger_info = cx.newest();
-    let mut failures = Vec::new();
     let count = outcomes.len();
-    for (transaction_index, outcome) in outcomes.into_iter().enumerate() {
-        if let Err(problem) = outcome {
-            failures.push((transaction_index, problem));
-        }
-    }
+    let failures = outcomes.into_iter().enumerate();
+    let failures = failures.filter_map(|(index, outcome)| Some((index, outcome.err()?)));
+    let failures: Vec<_> = failures.collect();
     if count > 0 && failures.len() == count {
         return Err(all_failed(failures).at(ledger_info));
     }
@@ -161,26 +170,48 @@ async fn outcome(
     } else {
         http::StatusCode::PARTIAL_CONTENT
     };
-    let failures = failures
-        .into_iter()
-        .map(|(transaction_index, problem)| FailureJson {
+    let response = respond(&cx, ledger_info, failures).await?;
+    Ok(response.with_status(status))
+}
+
+/// Responds with the failures. Many of them are rendered on another thread, in memory that is
+/// leased from `api.answers_bytes_max`.
+///
+/// # Errors
+///
+/// Returns the errors of [`RequestContext::reserve_rendering`]. The transactions were submitted
+/// nevertheless, so a repeated request has the same outcomes.
+async fn respond(
+    cx: &RequestContext,
+    ledger_info: LedgerInfo,
+    failures: Vec<(usize, ErrorKind)>,
+) -> Result<LedgerResponse, ApiError> {
+    let size_bytes = failures.len() * FAILURE_BYTES;
+    let (format, mut body) = (cx.format(), cx.body_writer());
+    cx.reserve_rendering(ledger_info, &mut body, size_bytes)
+        .await?;
+    let render = move || {
+        let failures = failures.into_iter();
+        let failures = failures.map(|(transaction_index, problem)| FailureJson {
             error: problem.body(),
             transaction_index,
         });
-    let transaction_failures: Vec<_> = failures.collect();
-    let response = match cx.format() {
-        Format::Json => LedgerResponse::json(
-            ledger_info,
-            &BatchJson {
-                transaction_failures,
-            },
-        ),
-        Format::Bcs => {
-            let failures: Vec<_> = transaction_failures.iter().map(FailureBcs::from).collect();
-            LedgerResponse::bcs(ledger_info, &failures)
+        let transaction_failures: Vec<_> = failures.collect();
+        match format {
+            Format::Json => {
+                let batch = BatchJson {
+                    transaction_failures,
+                };
+                body.json(ledger_info, &batch)
+            }
+            Format::Bcs => {
+                let failures: Vec<_> = transaction_failures.iter().map(FailureBcs::from).collect();
+                body.bcs(ledger_info, &failures)
+            }
         }
     };
-    Ok(response?.with_status(status))
+    // The last part of the request: it is not rejected, because the transactions are submitted.
+    cx.render_part(false, size_bytes, render).await
 }
 
 /// Returns the error of a batch without an accepted transaction: the first server error, because a
@@ -207,7 +238,7 @@ impl JsonOrBcs for Batch {
 
     fn from_json(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
         let requests: Vec<SubmitRequest> = parse_json(body)?;
-        let requests = check_count(requests)?.into_iter();
+        let requests = requests.into_iter();
         Ok(Self(
             requests.map(|request| request.into_signed(chain)).collect(),
         ))
@@ -216,8 +247,9 @@ impl JsonOrBcs for Batch {
     fn from_bcs(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
         check_size(chain, body.len())?;
         let signed = bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX);
-        let signed = signed.map_err(|cause| decode_failed("Vec<SignedTransaction>", &cause))?;
-        Ok(Self(check_count(signed)?.into_iter().map(Ok).collect()))
+        let signed: Vec<_> =
+            signed.map_err(|cause| decode_failed("Vec<SignedTransaction>", &cause))?;
+        Ok(Self(signed.into_iter().map(Ok).collect()))
     }
 }
 
@@ -227,41 +259,25 @@ fn check_size(chain: &Chain, size_bytes: usize) -> Result<(), ErrorKind> {
     let each_max = chain.parameters().transaction_bytes_max;
     // One byte for the number of transactions.
     let size_max = each_max
-        .saturating_mul(TRANSACTIONS_MAX as u64)
+        .saturating_mul(LARGEST_TRANSACTIONS_MAX)
         .saturating_add(1);
     if size_bytes as u64 > size_max {
         return Err(ErrorKind::InvalidInput(format!(
-            "a batch of {TRANSACTIONS_MAX} transactions has at most {size_max} bytes, this one has \
-             {size_bytes}"
+            "a batch has at most {size_max} bytes in BCS, this one has {size_bytes}: divide it"
         )));
     }
     Ok(())
 }
 
-fn check_count<T>(transactions: Vec<T>) -> Result<Vec<T>, ErrorKind> {
-    let count = transactions.len();
-    if count > TRANSACTIONS_MAX {
+/// Rejects a batch of more transactions than `api.batch_transactions_max`.
+fn check_count(count: usize, count_max: usize) -> Result<(), ErrorKind> {
+    if count > count_max {
         return Err(ErrorKind::InvalidInput(format!(
-            "Submitted too many transactions: {count}, a batch has at most {TRANSACTIONS_MAX}"
+            "Submitted too many transactions: {count}, a batch has at most {count_max} \
+             (api.batch_transactions_max)"
         )));
     }
-    Ok(transactions)
-}
-
-/// Checks the signatures concurrently, and submits the valid transactions in the order of the
-/// batch, so that sequence numbers of an account are ascending.
-async fn submit_all(
-    cx: &RequestContext,
-    transactions: Vec<Result<SignedTransaction, ErrorKind>>,
-) -> Vec<Result<Accepted, ErrorKind>> {
-    let checks = transactions
-        .into_iter()
-        .map(async |transaction| check(cx, transaction?).await);
-    let mut outcomes = Vec::new();
-    for checked in join_all(checks).await {
-        outcomes.push(submit_checked(cx, checked).await);
-    }
-    outcomes
+    Ok(())
 }
 
 impl<'a> From<&'a FailureJson> for FailureBcs<'a> {

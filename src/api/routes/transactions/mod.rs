@@ -2,6 +2,7 @@
 
 pub(super) mod auxiliary_info;
 pub(super) mod batch;
+mod batch_submission;
 pub(super) mod encode;
 pub(super) mod list;
 pub(super) mod page;

@@ -311,7 +311,7 @@ pub(crate) async fn check(
 }
 
 /// Number of bytes that are serialized and hashed in the time in which one byte of JSON is parsed.
-const HASH_SPEED: usize = 3;
+pub(super) const HASH_SPEED: usize = 3;
 
 /// Returns a transaction, with its hash if it may be committed.
 ///

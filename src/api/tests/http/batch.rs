@@ -130,7 +130,10 @@ async fn accepts_the_valid_transactions_of_a_batch_with_invalid_ones() {
 
 #[actix_web::test]
 async fn rejects_batches_that_are_invalid_too_long_or_malformed() {
-    let api = TestApi::start(Settings::default()).await;
+    let mut settings = Settings::default();
+    // As in config/sdk.toml.
+    settings.api.batch_transactions_max = 10;
+    let api = TestApi::start(settings).await;
     let forged = [forged(&api, 0), forged(&api, 1)];
     let response = post_bcs(&api, &forged, "application/json").await;
     assert_error(&response, (400, "invalid_input"), "all are forged");

@@ -16,6 +16,7 @@ mod graphql;
 mod groups;
 mod hygiene;
 mod kit;
+mod large_batches;
 mod large_pages;
 mod limits;
 mod listings;

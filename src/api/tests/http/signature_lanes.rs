@@ -68,7 +68,7 @@ impl Wake for Hold {
 }
 
 /// A check that blocks the thread of the checks at its completion, until this value is dropped.
-struct Holder {
+pub struct Holder {
     held: mpsc::Receiver<()>,
     _release: mpsc::Sender<()>,
     _check: LocalBoxFuture<'static, ()>,
@@ -79,7 +79,7 @@ impl Holder {
     ///
     /// The check of a trusted submission runs on the thread only if other checks wait. Retries if
     /// the check completes before its waker is registered.
-    fn request(api: &TestApi, lane: Lane) -> Self {
+    pub fn request(api: &TestApi, lane: Lane) -> Self {
         loop {
             let (held_sender, held) = mpsc::channel();
             let (release, wait) = mpsc::channel();
@@ -110,13 +110,13 @@ impl Holder {
     }
 
     /// Returns whether the thread has been blocked since the last call.
-    fn is_blocking(&self) -> bool {
+    pub fn is_blocking(&self) -> bool {
         self.held.try_recv().is_ok()
     }
 }
 
 /// Yields to other tasks until the condition is true.
-async fn wait_until(condition: impl Fn() -> bool) {
+pub async fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
         tokio::task::yield_now().await;
     }

@@ -77,6 +77,14 @@ pub struct Arguments {
     /// Requests with which a connection waits for a commit, in mode await
     #[arg(long, value_enum, default_value_t = Wait::Two)]
     pub(super) wait: Wait,
+    /// Number of transfers in a request, as a batch if more than 1; at most
+    /// api.batch_transactions_max of the node
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(super) batch: NonZeroUsize,
+    /// Number of batches that a connection submits before it waits for the commits of the one before
+    /// them, in mode await
+    #[arg(long, value_name = "N", default_value = "0", requires = "batch")]
+    pub(super) ahead: usize,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
     /// account
     #[arg(long)]
@@ -136,7 +144,7 @@ pub(super) enum Wait {
     Two,
     /// A submission that waits (`timeout_ms`).
     One,
-    /// One request for a transfer of each account of the connection.
+    /// One request for a batch, or for a transfer of each account of the connection.
     Many,
 }
 
@@ -175,7 +183,8 @@ impl Arguments {
     /// # Errors
     ///
     /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
-    /// finite, if commits are not awaited that are to be awaited together, or if the usage of the process cannot be read.
+    /// finite, if the kind of wait contradicts mode or batches, or if the usage of the process cannot
+    /// be read.
     pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
             return Err(CliError::Fatal(format!(
@@ -196,6 +205,12 @@ impl Arguments {
         if self.wait != Wait::Two && self.mode != Mode::Await {
             return Err(CliError::Fatal(
                 "--wait needs --mode await, which waits for commits".to_owned(),
+            ));
+        }
+        if self.wait == Wait::One && self.batch.get() > 1 {
+            return Err(CliError::Fatal(
+                "--wait one needs --batch 1, because batches do not wait: use --wait many"
+                    .to_owned(),
             ));
         }
         if let Some(pid) = self.pid
@@ -223,6 +238,8 @@ impl Arguments {
             accounts: self.accounts.get(),
             connections: self.connections.get(),
             threads: self.threads.get().min(self.connections.get()),
+            batch: self.batch.get(),
+            batches_ahead: self.ahead,
             ramp,
             warm_up,
             duration,

@@ -20,6 +20,8 @@ pub struct Report {
     wait: Option<Wait>,
     format: Format,
     connections: usize,
+    /// Number of transfers in a request. All other figures are those of single transfers.
+    batch: usize,
     accounts: usize,
     seed: u64,
     /// Due transfers per second, in an open loop.
@@ -140,6 +142,7 @@ impl Report {
             wait: (arguments.mode == Mode::Await).then_some(arguments.wait),
             format: arguments.format,
             connections: plan.connections,
+            batch: plan.batch,
             accounts: plan.accounts,
             seed: plan.seed,
             rate: plan.interval.map(|interval| 1.0 / interval.as_secs_f64()),
@@ -178,8 +181,13 @@ impl Report {
             .iter()
             .map(|rate| format!("{rate:.0}"))
             .collect();
+        let batches = match self.batch {
+            1 => String::new(),
+            batch => format!(" in batches of {batch}"),
+        };
         let mut text = format!(
-            "{} transfers committed in {:.2} s over {} connections from {} accounts (seed {})\n\
+            "{} transfers committed in {:.2} s over {} connections{batches} from {} accounts \
+             (seed {})\n\
              committed_per_second {:.0}\n\
              committed_per_second by fifth {}\n\
              accepted {}  uncommitted {}  unanswered {}  failed {}  lost {}\n",

@@ -3,6 +3,7 @@
 use super::Client;
 use ledger_test_support::http::{RawConnection, RawResponse, post_bytes};
 use ledger_types::SignedTransaction;
+use serde::Serialize;
 
 /// A connection that stays open, for one request at a time.
 pub struct Connection {
@@ -21,8 +22,8 @@ impl Connection {
         }
     }
 
-    /// Sends the transaction as BCS to this path.
-    pub async fn send(&mut self, path: &str, signed: &SignedTransaction) {
+    /// Sends a transaction, or a list of them, as BCS to this path.
+    pub async fn send(&mut self, path: &str, signed: &impl Serialize) {
         let media_type = self.client.signed_transaction_type();
         self.sent = post_bytes(path, &media_type, &bcs::to_bytes(signed).unwrap());
         self.connection.send(&self.sent).await;
