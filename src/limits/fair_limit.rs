@@ -190,8 +190,8 @@ mod tests {
                     let limit = FairLimit::new(max, per_free);
                     let singles = || FairPermit::try_acquire(&limit, client(1));
                     let before: Vec<_> = iter::from_fn(singles).take(held).collect();
-                    let one_by_one: Vec<_> = iter::from_fn(singles).take(count).collect();
-                    let one_by_one = one_by_one.len();
+                    let one_by_one = iter::from_fn(singles).take(count);
+                    let one_by_one = one_by_one.collect::<Vec<_>>().len();
                     let expected = limit.held();
                     let many = FairPermits::try_acquire(&limit, client(1), count);
                     assert_eq!(many.is_some(), one_by_one == count, "{max} {held} {count}");

@@ -80,6 +80,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["error"],
             &["http", "signer"],
             &["node", "faucet"],
+            &["wait_many"],
             &["load"],
         ],
     ),

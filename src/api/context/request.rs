@@ -2,10 +2,8 @@
 
 use crate::{
     context::{
-        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder,
-        body::ANSWERS_LIMIT,
-        extract::{bodies_full, format::response_format},
-        interrupt::interrupt,
+        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder, body::ANSWERS_LIMIT,
+        extract::format::response_format, interrupt::interrupt,
     },
     error::{ApiError, ErrorKind},
     limits::{FurtherPermits, connection, large_responses::PART_DEMAND},
@@ -322,19 +320,6 @@ impl RequestContext {
     /// Returns [`ErrorKind::Overloaded`] if fewer are free.
     pub fn further_permits(&self, count: usize) -> Result<FurtherPermits, ErrorKind> {
         self.state.in_flight.acquire_further(count)
-    }
-
-    /// Replaces the lease of the body by one of `size_bytes` for the values that it contained.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ErrorKind::Overloaded`] if the budget of bodies has no capacity.
-    pub fn lease_parsed_body(&self, size_bytes: usize) -> Result<(), ErrorKind> {
-        self.body_lease.release();
-        if self.body_lease.try_grow(size_bytes) {
-            return Ok(());
-        }
-        Err(bodies_full(&self.state.bodies))
     }
 
     /// Creates a writer of the body, which leases its memory from `api.answers_bytes_max`.

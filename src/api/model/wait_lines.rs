@@ -30,7 +30,7 @@ pub(crate) enum WaitLineJson {
 
 /// The outcome of one hash.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "WaitOutcome")]
+#[schemars(rename = "WaitOutcome", inline)]
 pub(crate) struct OutcomeJson {
     hash: JsonString<HashValue>,
     status: StatusName,
@@ -71,7 +71,7 @@ enum StatusName {
 
 /// The last line: the ledger at the end of the wait, and the number of hashes with each outcome.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "WaitSummary")]
+#[schemars(rename = "WaitSummary", inline)]
 pub(crate) struct SummaryJson {
     ledger_version: JsonString<u64>,
     /// Time of the newest block, in microseconds since the Unix epoch.

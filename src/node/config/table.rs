@@ -267,10 +267,10 @@ settings! {
          address may use seven eighths of it, or less if others wait too. Below \
          api.max_in_flight, so that long polls \
          leave room for other requests; the node does not check this. A wait takes at most 512 \
-         bytes beside its request.",
+         bytes beside its request.";
     "wait.hashes_max" => node.wait.hashes_max, Integer(1..=1_000_000), "hashes",
         "Maximum number of hashes of a request to /v1/transactions/wait; more are 400. As many \
-         permits of wait.capacity must be free, or the request gets 503.",
+         permits of wait.capacity must be free, or the request gets 503.";
 
     "sequencer.mode" => sequencer.mode, Choice(&["solo"]), "",
         "Sequencer, which decides the order of transactions: solo is this node alone.";

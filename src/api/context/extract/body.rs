@@ -74,7 +74,7 @@ where
     ) -> Result<U, ErrorKind> {
         let (_, body) = receive_for(cx, &mut self.payload, BYTES_MAX, &[Media::Json]).await?;
         if Self::CHARGES_VALUE && !cx.body_lease.try_grow(body.len()) {
-            return Err(bodies_full(&cx.state.bodies));
+            return Err(full(&cx.state.bodies));
         }
         let parse = move |body: &[u8]| convert(parse_json(body)?);
         let demand = Demand::bytes(body.len());
@@ -219,7 +219,7 @@ async fn receive(
     reject_encodings(request)?;
     let declared_bytes = usize::try_from(declared_bytes.unwrap_or_default()).unwrap_or(usize::MAX);
     if !budget.has_capacity(declared_bytes) {
-        return Err(bodies_full(budget));
+        return Err(full(budget));
     }
     let body = timeout(
         Duration::from_secs(BODY_TIMEOUT_SECS),
@@ -233,8 +233,21 @@ async fn receive(
     ))
 }
 
+/// Replaces the lease of a body by one of `size_bytes`, for the values that were parsed from it.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::Overloaded`] if the budget of bodies has no capacity.
+pub(crate) fn lease_values(cx: &RequestContext, size_bytes: usize) -> Result<(), ErrorKind> {
+    cx.body_lease.release();
+    if cx.body_lease.try_grow(size_bytes) {
+        return Ok(());
+    }
+    Err(full(&cx.state.bodies))
+}
+
 /// Returns the error of a body that exceeds the memory budget of bodies.
-pub(crate) fn bodies_full(budget: &MemoryBudget) -> ErrorKind {
+fn full(budget: &MemoryBudget) -> ErrorKind {
     Overload::brief("api.bodies_bytes_max", budget.limit_bytes()).into()
 }
 
@@ -252,7 +265,7 @@ async fn collect(
             return Err(ErrorKind::BodyTooLarge { limit_bytes });
         }
         if !lease.try_grow(chunk.len()) {
-            return Err(bodies_full(budget));
+            return Err(full(budget));
         }
         body.extend_from_slice(&chunk);
     }

@@ -18,7 +18,7 @@ mod version;
 mod wait;
 
 pub(crate) use argument::{Combine, Extract, Parameter};
-pub(crate) use body::{JsonBody, JsonOrBcs, JsonOrBcsBody, bodies_full};
+pub(crate) use body::{JsonBody, JsonOrBcs, JsonOrBcsBody, lease_values};
 pub(crate) use handler::{Handler, HandlerFn, bind};
 pub(crate) use page::PageLimit;
 pub(crate) use parts::ROOT;

@@ -4,7 +4,7 @@ use super::submit::decode_failed;
 use crate::{
     context::{
         RequestContext, StreamResponse,
-        extract::{JsonOrBcs, JsonOrBcsBody, WaitTimeout},
+        extract::{JsonOrBcs, JsonOrBcsBody, WaitTimeout, lease_values},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     limits::FurtherPermits,
@@ -91,7 +91,7 @@ pub(crate) async fn wait_many(
         ))
         .into());
     }
-    cx.lease_parsed_body(hashes.len() * HashValue::LENGTH)?;
+    lease_values(&cx, hashes.len() * HashValue::LENGTH)?;
     let permits = hashes.len().div_ceil(HASHES_PER_PERMIT).saturating_sub(1);
     let permits = cx.further_permits(permits)?;
     let default = Duration::from_millis(config.timeout_ms);

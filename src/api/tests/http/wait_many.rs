@@ -90,9 +90,10 @@ async fn each_hash_counts_against_the_capacity_of_waits() {
     drop(waiting);
     until_waiting(&api, 0).await;
     // Hashes whose outcome is known hold no permit.
-    let _waiting = begin_wait(&api, hashes[0], 6).await;
-    let _another = send(&api, &hashes[1..7]).await;
+    let waiting = begin_wait(&api, hashes[0], 6).await;
+    let another = send(&api, &hashes[1..7]).await;
     until_waiting(&api, 7).await;
+    drop((waiting, another));
     api.stop().await;
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::History,
-    examples,
+    examples::{self, WAIT_MANY},
     kit::{BODY_BYTES_MAX, RawResponse, Settings, TestApi, ok_json},
     rows::row,
 };
@@ -135,6 +135,10 @@ async fn a_body_of_another_type_is_415() {
             .send(&history.api, &post.path, &[], Some(b"{}"))
             .await;
         for media_type in ["text/plain", "application/x-bcs", ""] {
+            // A vector of hashes is no value with a media type of its own.
+            if (post.route, media_type) == (WAIT_MANY, "application/x-bcs") {
+                continue;
+            }
             row(post.route, 415, "web_framework_error")
                 .send(
                     &history.api,
