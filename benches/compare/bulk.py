@@ -2,7 +2,7 @@
 
 Each way is a load of its own, in turns with the others, so that ratios of the node's ways are those
 of one round. The floor serves the same requests. The peer serves the nearest ones: receipts that
-are polled for, `eth_sendRawTransactionSync`, and lists of it.
+are polled for, `eth_sendRawTransactionSync`, and lists of calls.
 """
 
 import copy
@@ -18,6 +18,8 @@ BATCH, CONNECTIONS = 100, 256
 AHEAD = 4
 # Transfers per second of the peer that are signed in advance, more than it mines.
 PEER_RATE_MAX = 15_000
+# Lists of calls that the peer serves concurrently. Its rate falls from 16 on, and 256 stall it.
+PEER_BATCHES_MAX = 8
 # A wait for a batch takes a permit for each of its hashes, and the clients of one address may use
 # seven eighths of all. The default suffices for 143 waits of 100 hashes.
 SETTINGS = (f"wait.capacity={2 * BATCH * CONNECTIONS}",)
@@ -31,6 +33,7 @@ class Way(load.Load):
 
     def __init__(self, name, title, mode, peer, words=(), peer_words=(), **more):
         connections, rate_max = more.get("connections", CONNECTIONS), more["rate_max"]
+        self.peer_connections = more.get("peer_connections", connections)
         super().__init__(
             name,
             title,
@@ -51,7 +54,7 @@ class Way(load.Load):
 
     def peer_load(self, options):
         of_peer = copy.copy(self)
-        of_peer.rate_max = PEER_RATE_MAX
+        of_peer.rate_max, of_peer.connections = PEER_RATE_MAX, self.peer_connections
         return [*load.Load.load(of_peer, options), *self.peer_words]
 
 
@@ -64,6 +67,7 @@ def way_of_batches(name, title, connections, *more):
         ("--wait", "many", "--batch", BATCH, *more),
         ("--batch", BATCH),
         connections=connections,
+        peer_connections=min(connections, PEER_BATCHES_MAX),
         rate_max=50_000,
     )
 
