@@ -26,12 +26,12 @@ use std::{
 use tokio::{sync::oneshot, time::Instant};
 
 /// Maximum delay of a timer after its deadline.
-const TIMER_RESOLUTION: Duration = Duration::from_millis(1);
+pub(super) const TIMER_RESOLUTION: Duration = Duration::from_millis(1);
 
-/// Long poll for a transaction.
+/// Wait for one transaction or for several.
 #[derive(Clone)]
 pub(super) struct Wait {
-    pub(super) hash: HashValue,
+    pub(super) hashes: Vec<HashValue>,
     /// Latest time at which the wait ends. Set when it begins.
     pub(super) deadline: Rc<Cell<Option<Instant>>>,
 }
@@ -101,13 +101,14 @@ impl Clients {
 
     /// Begins a random request.
     pub(super) fn begin_random(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
-        let choice = self.random.borrow_mut().u8(..20);
+        let choice = self.random.borrow_mut().u8(..21);
         match choice {
             0..=8 => self.begin_submit(scheduler, handle, now_secs),
             9 => self.begin_batch(scheduler, handle, now_secs),
             10 | 11 => self.begin_lookup(scheduler, handle),
             12..=14 => self.begin_wait(scheduler, handle),
             15 => self.begin_gas(scheduler, handle),
+            16 => self.begin_wait_for_many(scheduler, handle),
             _ => self.begin_read(scheduler, handle),
         }
     }
@@ -303,7 +304,7 @@ impl Clients {
     }
 
     /// Chooses the hash of an accepted or committed transaction, in most cases.
-    fn choose_hash(&self) -> HashValue {
+    pub(super) fn choose_hash(&self) -> HashValue {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
         if random.u8(..20) == 0 {
@@ -335,7 +336,7 @@ impl Clients {
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         let deadline = Rc::new(Cell::new(None));
         let wait = Wait {
-            hash,
+            hashes: vec![hash],
             deadline: Rc::clone(&deadline),
         };
         self.start(

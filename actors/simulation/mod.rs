@@ -33,6 +33,7 @@ mod faults;
 mod fixture;
 mod host;
 mod low_disk_space;
+mod many_waits;
 mod model;
 mod node;
 mod options;

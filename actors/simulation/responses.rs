@@ -16,7 +16,7 @@ impl Oracle {
     ///
     /// Returns false if the simulation has ended or the node has crashed; the response is then
     /// ignored.
-    fn check_ledger_info(&self, start: RequestStart, info: &LedgerInfo) -> bool {
+    pub(super) fn check_ledger_info(&self, start: RequestStart, info: &LedgerInfo) -> bool {
         if self.scheduler.is_halted() {
             return false;
         }

@@ -264,13 +264,18 @@ impl World {
                 Some(wait) if wait.deadline.get().is_none_or(|deadline| now >= deadline) => {
                     overdue("its deadline has passed")
                 }
-                Some(wait) if self.oracle.model().is_committed(&wait.hash) => {
-                    overdue("it is committed")
+                Some(wait) => {
+                    let mut open = wait.hashes.clone();
+                    open.retain(|hash| !self.oracle.model().is_committed(hash));
+                    let is_pending = |hash| {
+                        let status = self.pool_status(hash);
+                        matches!(status, Some(PendingStatus::Pending(_)) | None)
+                    };
+                    match open.into_iter().any(is_pending) {
+                        true => Ok(()),
+                        false => overdue("none of its transactions is pending"),
+                    }
                 }
-                Some(wait) => match self.pool_status(wait.hash) {
-                    Some(PendingStatus::Pending(_)) | None => Ok(()),
-                    Some(other) => overdue(&format!("it is not pending: {other:?}")),
-                },
             };
             self.oracle.report(properties::EVERY_REQUEST_ENDS, verdict);
         }

@@ -18,15 +18,18 @@ use ledger_client::{
 use ledger_crypto::HashValue;
 use serde::Serialize;
 use std::{
-    cell::{Cell, RefCell},
+    cell::Cell,
     error::Error,
     io,
     rc::Rc,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
+    runtime,
     sync::Notify,
     task::{JoinHandle, spawn_local},
     time::{sleep, timeout},
@@ -269,7 +272,7 @@ impl ManyWaits {
         held: Vec<Held>,
     ) -> Result<Report, Box<dyn Error>> {
         self.measure_memory();
-        let balances = Balances::start(requests);
+        let balances = Balances::start(requests)?;
         sleep(QUIET).await;
         self.report.quiet = Reads::of(balances.take());
         let mut node = Connection::new(Endpoint::plain(requests.address().to_owned()));
@@ -338,40 +341,42 @@ async fn read(
     }
 }
 
-/// Reads of a balance, one after the other.
+/// Reads of a balance, one after the other, on a thread of their own: this one is busy with outcomes
+/// while they are measured.
 struct Balances {
-    durations: Rc<RefCell<Vec<Duration>>>,
-    task: JoinHandle<()>,
+    durations: Arc<Mutex<Vec<Duration>>>,
 }
 
 impl Balances {
-    fn start(requests: &Requests) -> Self {
-        let durations = Rc::<RefCell<Vec<_>>>::default();
-        let recorded = Rc::clone(&durations);
+    fn start(requests: &Requests) -> io::Result<Self> {
+        let durations = Arc::<Mutex<Vec<_>>>::default();
+        let recorded = Arc::downgrade(&durations);
         let request = requests.balance();
         let mut node = Connection::new(Endpoint::plain(requests.address().to_owned()));
-        let task = spawn_local(async move {
-            loop {
-                let begin = Instant::now();
-                // The run fails with the connection of the submissions.
-                if node.exchange(&request).await.is_err() {
-                    return;
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        thread::spawn(move || {
+            runtime.block_on(async {
+                // Ends with the run, whose submissions fail with the node.
+                while let Some(recorded) = recorded.upgrade() {
+                    let begin = Instant::now();
+                    if node.exchange(&request).await.is_err() {
+                        return;
+                    }
+                    let mut durations = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+                    durations.push(begin.elapsed());
+                    drop(durations);
+                    sleep(READ_INTERVAL).await;
                 }
-                recorded.borrow_mut().push(begin.elapsed());
-                sleep(READ_INTERVAL).await;
-            }
+            });
         });
-        Self { durations, task }
+        Ok(Self { durations })
     }
 
     /// Returns the durations since the last call.
     fn take(&self) -> Vec<Duration> {
-        self.durations.take()
-    }
-}
-
-impl Drop for Balances {
-    fn drop(&mut self) {
-        self.task.abort();
+        let durations = self.durations.lock();
+        std::mem::take(&mut *durations.unwrap_or_else(PoisonError::into_inner))
     }
 }
