@@ -119,8 +119,8 @@ impl Mempool {
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
-    /// Adds a transaction to the pool and returns the pool's copy of it. `now_secs` is the Unix time
-    /// in seconds.
+    /// Adds a transaction to the pool and returns the pool's copy of it. `now_secs` is the Unix
+    /// time in seconds.
     ///
     /// # Errors
     ///
@@ -342,6 +342,8 @@ impl Handler<SetPaused> for Mempool {
 impl Handler<Close> for Mempool {
     fn handle(&mut self, close: Close) {
         self.is_closed = true;
+        // A transaction that has expired is removed with its reason instead of being saved.
+        self.after_change();
         // An error means that the receiver was dropped: the stop was canceled.
         let _ = close.reply.send(self.pool.contents());
     }

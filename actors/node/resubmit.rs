@@ -96,8 +96,8 @@ impl NodeHandle {
     }
 
     /// Checks the transactions of a batch as [`Self::accept_unchecked`] does, with one message to
-    /// the mempool. `Ok(true)` means that the transaction is committed already, and `Ok(false)` that
-    /// its signatures must be checked. The outcomes are in order.
+    /// the mempool. `Ok(true)` means that the transaction is committed already, and `Ok(false)`
+    /// that its signatures must be checked. The outcomes are in order.
     pub async fn accept_all_unchecked(
         &self,
         candidates: &[Candidate<'_>],

@@ -97,7 +97,7 @@ fn any_transaction() -> impl Strategy<Value = Arc<CheckedTransaction>> {
 proptest! {
     #[test]
     fn list_has_the_outcomes_and_the_state_of_single_submissions(
-        lists in prop::collection::vec(prop::collection::vec(any_transaction(), 0..20), 1..6),
+        lists in prop::collection::vec(prop::collection::vec(any_transaction(), 1..20), 1..6),
     ) {
         let (mut by_list, mut one_by_one) = (Called::new(), Called::new());
         for list in lists {

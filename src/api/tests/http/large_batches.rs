@@ -1,7 +1,7 @@
 //! Batches of up to `api.batch_transactions_max` transactions (docs/interface.md#rule-35).
 
 use crate::{
-    kit::{Connection, RawResponse, Settings, TestApi, assert_error},
+    kit::{Connection, RawResponse, Settings, TestApi, Transfer, assert_error, unrelated_clients},
     signature_lanes::{Holder, wait_until},
 };
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
@@ -9,15 +9,19 @@ use ledger_test_support::TestAccount;
 use ledger_types::{AccountAddress, SignedTransaction};
 use ledger_vm::Chain;
 use serde_json::{Value, json};
+use std::net::{IpAddr, Ipv4Addr};
 
 const PATH: &str = "/v1/transactions/batch";
 const JSON: &str = "application/json";
+
+/// Address of the client of the tests.
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Default of `api.batch_transactions_max`.
 const COUNT_MAX: usize = 1_000;
 
 /// Number of accounts that send the transfers of a batch.
-const SENDERS: usize = 5;
+const SENDERS: usize = 4;
 
 /// Returns settings with which the pool accepts batches of one account.
 fn settings() -> Settings {
@@ -94,11 +98,11 @@ async fn accepts_1000_transactions_as_one_message_and_commits_them_in_order() {
         let response = post(&api, &batch, is_bcs).await;
         assert_eq!(response.status, 202, "{}", response.text());
         assert_eq!(response.json(), json!({"transaction_failures": []}));
+        // The numbers of an account are ascending, so it has no gap when the last is committed.
+        wait_for_all(&api, &batch[COUNT_MAX - SENDERS..]).await;
         let messages = number as u64 + 1;
         assert_eq!(handled(&api, "mempool", "submit"), messages);
         assert_eq!(checked(&api), messages * COUNT_MAX as u64);
-        // The numbers of an account are ascending, so it has no gap when the last is committed.
-        wait_for_all(&api, &batch[COUNT_MAX - SENDERS..]).await;
     }
     api.stop().await;
 }
@@ -135,8 +139,8 @@ async fn larger_batches_are_several_messages() {
     let batch = transfers(&api.chain, 0, 2_100);
     let response = post(&api, &batch, true).await;
     assert_eq!(response.status, 202, "{}", response.text());
-    assert_eq!(handled(&api, "mempool", "submit"), 3);
     wait_for_all(&api, &batch[2_100 - SENDERS..]).await;
+    assert_eq!(handled(&api, "mempool", "submit"), 3);
     api.stop().await;
 }
 
@@ -201,7 +205,7 @@ async fn reads_the_nonces_of_a_batch_together() {
     const COUNT: usize = 100;
     let api = TestApi::start(settings()).await;
     let orderless = |nonce| {
-        let transfer = crate::kit::Transfer::orderless(0);
+        let transfer = Transfer::orderless(0);
         transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
     };
     let batch: Vec<_> = (0..COUNT as u64).map(orderless).collect();
@@ -219,17 +223,32 @@ async fn reads_the_nonces_of_a_batch_together() {
 async fn full_pool_is_asked_once_for_a_batch() {
     let mut settings = settings();
     settings.node.mempool.capacity_transactions = 10;
+    settings.node.mempool.capacity_per_account = 3;
     let api = TestApi::start(settings).await;
+    let accounts = TestAccount::development();
+    let to = AccountAddress::from_low_u64(0xb0b);
     // None of them is the next one of its account, so the pool stays full.
-    let parked = transfers(&api.chain, SENDERS, 100);
-    let response = post(&api, &parked, true).await;
+    let parked = (0..11).map(|index| {
+        let number = index / SENDERS as u64 + 1;
+        accounts[index as usize % SENDERS].transfer(&api.chain, number, to, 1)
+    });
+    let response = post(&api, &parked.collect::<Vec<_>>(), true).await;
     assert_eq!(response.status, 206, "{}", response.text());
+    let failures = response.json()["transaction_failures"].clone();
+    let (failures, error) = (failures.as_array().unwrap(), &failures[0]["error"]);
+    assert_eq!(
+        (failures.len(), &error["error_code"]),
+        (1, &json!("mempool_is_full"))
+    );
     let before = (checked(&api), handled(&api, "mempool", "ask_room"));
-    let others = &parked[20..];
-    let response = post(&api, others, true).await;
+    assert_eq!(before, (11, 0));
+    // The account has as many pending transactions as it may have.
+    let others = (10..60).map(|number| accounts[0].transfer(&api.chain, number, to, 1));
+    let others: Vec<_> = others.collect();
+    let response = post(&api, &others, true).await;
     assert_error(&response, (507, "mempool_is_full"), "none is accepted");
-    let after = (checked(&api), handled(&api, "mempool", "ask_room"));
-    assert_eq!(after, (before.0, before.1 + 1));
+    wait_until(|| handled(&api, "mempool", "ask_room") == 1).await;
+    assert_eq!(checked(&api), 11);
     api.stop().await;
 }
 
@@ -275,36 +294,47 @@ async fn holds_the_memory_of_a_batch_until_its_outcomes_are_known() {
     api.stop().await;
 }
 
-/// A request of one connection is served while a batch of another waits for its signatures, and the
-/// single transaction does not wait for those of the batch.
+/// Without jobs of a few signatures, the submission would wait for all signatures of the batch.
 #[actix_web::test]
-async fn single_submission_is_not_delayed_by_a_batch_of_another_connection() {
+async fn single_submission_does_not_wait_for_the_batch_of_another_client() {
     let mut settings = settings();
     settings.node.signatures.threads = 1;
     settings.node.signatures.nice = 0;
+    settings.api.trusted_proxies = "127.0.0.1".parse().unwrap();
     let api = TestApi::start(settings).await;
-    let mut polite = Connection::open(&api.client).await;
-    let accounts = TestAccount::development();
-    let to = AccountAddress::from_low_u64(0xb0b);
-    let of_polite = |number| accounts[SENDERS].transfer(&api.chain, number, to, 1);
-    assert_eq!(polite.submit(&of_polite(0)).await.status, 202);
+    let key_of = |address| api.state.client_keys.key_of(address);
+    let addresses = unrelated_clients(&api.state, 3).into_iter();
+    let of_others = addresses.map(|address| address.ip());
+    // The client that blocks the thread is a third one.
+    let of_others = of_others.filter(|address| key_of(*address) != key_of(LOCALHOST));
+    let of_others: Vec<_> = of_others.collect();
+    let send = |client: usize, path: &'static str, body: Vec<u8>| {
+        let (http, address) = (api.client.clone(), of_others[client].to_string());
+        let media_type = http.signed_transaction_type();
+        actix_web::rt::spawn(async move {
+            let headers = [
+                ("content-type", &media_type[..]),
+                ("x-forwarded-for", &address),
+            ];
+            http.send("POST", path, &headers, Some(&body)).await
+        })
+    };
     let holder = Holder::request(&api, Lane::Untrusted);
     wait_until(|| holder.is_blocking()).await;
-    let mut greedy = Connection::open(&api.client).await;
-    greedy
-        .send(PATH, &transfers(&api.chain, 0, COUNT_MAX))
-        .await;
-    let waiting = || api.handle().signature_lanes().map(|lane| lane.waiting);
-    wait_until(|| waiting()[1] == COUNT_MAX).await;
-    polite.send("/v1/transactions", &of_polite(1)).await;
-    wait_until(|| waiting()[0] == 1).await;
+    let waiting = || api.handle().signature_lanes().map(|lane| lane.waiting)[1];
+    let batch = transfers(&api.chain, 0, COUNT_MAX);
+    let greedy = send(0, PATH, bcs::to_bytes(&batch).unwrap());
+    wait_until(|| waiting() == COUNT_MAX).await;
+    let single = transfers(&api.chain, COUNT_MAX, 1).remove(0);
+    let polite = send(1, "/v1/transactions", bcs::to_bytes(&single).unwrap());
+    wait_until(|| waiting() == COUNT_MAX + 1).await;
     // Blocks the thread again behind the single transaction.
-    let after = Holder::request(&api, Lane::Trusted);
+    let after = Holder::request(&api, Lane::Untrusted);
     drop(holder);
     wait_until(|| after.is_blocking()).await;
-    assert_eq!(polite.response().await.status, 202);
-    assert!(waiting()[1] > COUNT_MAX / 2, "{:?}", waiting());
+    assert!(waiting() > COUNT_MAX / 2, "{} wait", waiting());
+    assert_eq!(polite.await.unwrap().status, 202);
     drop(after);
-    assert_eq!(greedy.response().await.status, 202);
+    assert_eq!(greedy.await.unwrap().status, 202);
     api.stop().await;
 }
