@@ -14,15 +14,20 @@ import programs
 NAME = "bulk"
 # Transfers of a batch, and connections of the ways with many.
 BATCH, CONNECTIONS = 100, 256
-# Batches that the one connection submits before it waits for the first of them.
-AHEAD = 4
+# Batches that the one connection submits beyond the one that it waits for. With fewer, the node
+# sometimes has no work.
+AHEAD = 16
 # Transfers per second of the peer that are signed in advance, more than it mines.
-PEER_RATE_MAX = 15_000
+PEER_RATE_MAX = 20_000
 # Lists of calls that the peer serves concurrently. Its rate falls from 16 on, and 256 stall it.
 PEER_BATCHES_MAX = 8
-# A wait for a batch takes a permit for each of its hashes, and the clients of one address may use
-# seven eighths of all. The default suffices for 143 waits of 100 hashes.
-SETTINGS = (f"wait.capacity={2 * BATCH * CONNECTIONS}",)
+# A wait for a batch takes a permit for each of its hashes. Each transaction of a batch counts in the
+# queues of signatures and of the mempool, and the clients of one address may use a part of them.
+# With the defaults, 256 batches of 100 at once get rejections, which are repeated.
+SETTINGS = tuple(
+    f"{setting}={3 * BATCH * CONNECTIONS}"
+    for setting in ("wait.capacity", "signatures.queue_capacity", "actors.mempool.mailbox_capacity")
+)
 AIMS_HEAD = ["aim", "node", "at least", "floor", "result"]
 NOT_AWAITED = "not awaited"
 TWO, ONE, MANY_256, MANY_1 = "two requests", "one request", "bulk", "bulk from one"

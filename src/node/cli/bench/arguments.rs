@@ -81,8 +81,8 @@ pub struct Arguments {
     /// api.batch_transactions_max of the node
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) batch: NonZeroUsize,
-    /// Number of batches that a connection submits before it waits for the commits of the one before
-    /// them, in mode await
+    /// Number of batches that a connection submits beyond the one whose commits it waits for, in mode
+    /// await
     #[arg(long, value_name = "N", default_value = "0", requires = "batch")]
     pub(super) ahead: usize,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
@@ -183,8 +183,8 @@ impl Arguments {
     /// # Errors
     ///
     /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
-    /// finite, if the kind of wait contradicts mode or batches, or if the usage of the process cannot
-    /// be read.
+    /// finite, if the kind of wait contradicts mode or batches, or if the usage of the process
+    /// cannot be read.
     pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
             return Err(CliError::Fatal(format!(
