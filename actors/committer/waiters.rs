@@ -16,7 +16,8 @@ const SWEEP_MIN: usize = 64;
 /// A client that waits for one transaction.
 #[derive(Debug)]
 struct Waiter {
-    id: WaiterId,
+    /// Number of its [`WaiterId::One`].
+    id: u64,
     reply: oneshot::Sender<WaitOutcome>,
     notifier: Option<Arc<CommitNotifier>>,
 }
@@ -84,7 +85,7 @@ impl Waiters {
         notifier: Option<Arc<CommitNotifier>>,
     ) -> WaiterId {
         self.sweep_if_due();
-        let id = WaiterId::One(self.next_id);
+        let id = self.next_id;
         // Identifiers do not repeat, because no process has 2^64 waits.
         self.next_id = self.next_id.wrapping_add(1);
         self.by_hash.entry(hash).or_default().push(Waiter {
@@ -93,7 +94,7 @@ impl Waiters {
             notifier,
         });
         self.count += 1;
-        id
+        WaiterId::One(id)
     }
 
     /// Adds a waiter for a version that the Head does not have yet.
@@ -116,7 +117,10 @@ impl Waiters {
         let Some(waiters) = self.by_hash.get_mut(hash) else {
             return;
         };
-        if let Some(index) = waiters.iter().position(|waiter| waiter.id == id) {
+        if let Some(index) = waiters
+            .iter()
+            .position(|waiter| WaiterId::One(waiter.id) == id)
+        {
             // An error means that the receiver was dropped: the wait was canceled.
             let _ = waiters.swap_remove(index).reply.send(outcome);
             self.count -= 1;

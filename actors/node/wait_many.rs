@@ -31,6 +31,7 @@ use ledger_limits::{ClientKey, Demand, FairLimit, FairPermits, Work, WorkKind};
 use ledger_store::{OutcomeLookup, Query, Snapshot, StoreError};
 use ledger_types::{ExecutionStatus, LedgerInfo};
 use std::{
+    cmp::Reverse,
     collections::VecDeque,
     ops::Deref,
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -123,10 +124,10 @@ impl NodeHandle {
     ///
     /// # Errors
     ///
-    /// * [`NodeError::Overloaded`] if `wait.capacity` or the client's part of it has not enough free
-    ///   permits, the mailbox of the committer is full, or too many queries wait.
-    /// * [`NodeError::StorageUnavailable`] after a fault of the disk, if a transaction is pending: no
-    ///   block becomes durable until a restart.
+    /// * [`NodeError::Overloaded`] if `wait.capacity` or the client's part of it has not enough
+    ///   free permits, the mailbox of the committer is full, or too many queries wait.
+    /// * [`NodeError::StorageUnavailable`] after a fault of the disk, if a transaction is pending:
+    ///   no block becomes durable until a restart.
     /// * [`NodeError::Stopping`] if the node is stopping.
     /// * [`NodeError::Store`] if the store cannot be read.
     pub async fn wait_for_many(
@@ -303,8 +304,7 @@ impl ManyWait {
     /// Holds commits until a later one is known, or until the end of the wait.
     fn hold(&mut self, committed: Vec<CommittedHash>) {
         self.late.extend(committed);
-        self.late
-            .sort_unstable_by(|one, other| other.version.cmp(&one.version));
+        self.late.sort_unstable_by_key(|held| Reverse(held.version));
         if self.late.len() == self.unknown {
             while !self.late.is_empty() {
                 self.push_held();
@@ -336,8 +336,8 @@ impl ManyWait {
         self.ended = Some(ledger_info);
     }
 
-    /// Looks up transactions that the mempool does not hold. Adds the outcomes of those that are not
-    /// committed, and returns the others in ascending order of their versions.
+    /// Looks up transactions that the mempool does not hold. Adds the outcomes of those that are
+    /// not committed, and returns the others in ascending order of their versions.
     ///
     /// `is_continued` says whether the look-up belongs to a wait that has begun, so that it is not
     /// rejected.

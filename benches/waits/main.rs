@@ -16,8 +16,8 @@
 //! The limits of the node must allow so many pending transactions of one account and in one block.
 //!
 //! With `--requests`, the requests have many hashes each instead, and the transactions are those of
-//! `--accounts` accounts, which are released one after the other ([`many`]). The lines are the same.
-//! `--pid` names the node, whose memory is then in the report.
+//! `--accounts` accounts, which are released one after the other ([`many`]). The lines are the
+//! same. `--pid` names the node, whose memory is then in the report.
 
 mod frames;
 mod many;

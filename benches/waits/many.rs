@@ -341,8 +341,8 @@ async fn read(
     }
 }
 
-/// Reads of a balance, one after the other, on a thread of their own: this one is busy with outcomes
-/// while they are measured.
+/// Reads of a balance, one after the other, on a thread of their own: this one is busy with
+/// outcomes while they are measured.
 struct Balances {
     durations: Arc<Mutex<Vec<Duration>>>,
 }
@@ -364,9 +364,10 @@ impl Balances {
                     if node.exchange(&request).await.is_err() {
                         return;
                     }
-                    let mut durations = recorded.lock().unwrap_or_else(PoisonError::into_inner);
-                    durations.push(begin.elapsed());
-                    drop(durations);
+                    let took = begin.elapsed();
+                    let durations = recorded.lock();
+                    durations.unwrap_or_else(PoisonError::into_inner).push(took);
+                    drop(recorded);
                     sleep(READ_INTERVAL).await;
                 }
             });

@@ -37,8 +37,8 @@ pub struct Transfer {
 }
 
 impl Requests {
-    /// Creates a builder for the node at `address` and its faucet, both `HOST:PORT`. `sender` is the
-    /// number of the sending account.
+    /// Creates a builder for the node at `address` and its faucet, both `HOST:PORT`. `sender` is
+    /// the number of the sending account.
     pub fn new(address: &str, faucet: &str, sender: u64) -> Self {
         let signer = |seed: &[u8; 32]| Signer::new(Ed25519PrivateKey::from_seed(seed));
         let mut sender_seed = [1; 32];

@@ -53,8 +53,8 @@ impl NodeClient {
     ///
     /// # Errors
     ///
-    /// Returns [`ClientError::Rejected`] if the node does not wait for so many hashes, and otherwise
-    /// the same errors as [`NodeClient::ledger`]. A repetition is safe.
+    /// Returns [`ClientError::Rejected`] if the node does not wait for so many hashes, and
+    /// otherwise the same errors as [`NodeClient::ledger`]. A repetition is safe.
     pub async fn wait_for_many(
         &self,
         hashes: &[HashValue],

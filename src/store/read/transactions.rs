@@ -130,8 +130,8 @@ impl Snapshot {
         })
     }
 
-    /// Returns the outcome of the transaction with `hash`, or `None` if there is none. Reads neither
-    /// its block nor its events and writes.
+    /// Returns the outcome of the transaction with `hash`, or `None` if there is none. Reads
+    /// neither its block nor its events and writes.
     ///
     /// # Errors
     ///

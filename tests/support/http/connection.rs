@@ -158,8 +158,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
         let _ = self.stream.write_all(bytes).await;
     }
 
-    /// Reads until the bytes that belong to no response yet contain `text`. Returns them, and leaves
-    /// them for the next response.
+    /// Reads until the bytes that belong to no response yet contain `text`. Returns them, and
+    /// leaves them for the next response.
     ///
     /// # Panics
     ///
@@ -236,8 +236,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
     }
 }
 
-/// Decodes the chunked body at the start of `bytes`. Returns it with its encoded length, or `None` if
-/// it is incomplete.
+/// Decodes the chunked body at the start of `bytes`. Returns it with its encoded length, or `None`
+/// if it is incomplete.
 fn decode_chunks(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     const LINE_END: &[u8] = b"\r\n";
     let mut body = Vec::new();

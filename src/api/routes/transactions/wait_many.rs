@@ -154,8 +154,8 @@ pub(crate) fn describe_wait_many() -> Operation {
     .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidInput,
-        "The request has more hashes than `wait.hashes_max` of the configuration, 10000 by default, \
-         or the bytes do not decode to a vector of hashes.",
+        "The request has more hashes than `wait.hashes_max` of the configuration, 10000 by \
+         default, or the bytes do not decode to a vector of hashes.",
     )])
 }
 

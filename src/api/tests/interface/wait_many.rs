@@ -235,6 +235,8 @@ async fn sends_each_outcome_as_it_becomes_known() {
     let (lines, summary) = outcomes(&connection.response().await.unwrap());
     assert_eq!(summary["committed"], WAITING + 1);
     assert_eq!(lines[0]["hash"], earlier["hash"]);
+    // A repetition looks all of them up, and has the same order.
+    assert_eq!(wait(&api, LONG, &hashes).await.0, lines);
     assert_eq!(api.handle().meters().waits.waiting, 0);
     api.stop().await;
 }

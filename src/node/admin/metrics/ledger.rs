@@ -297,13 +297,14 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
     families
         .gauge((
             "ledger_waits_parked",
-            "Number of requests that wait for a transaction or for a version of the ledger.",
+            "Number of waits for a transaction or for a version of the ledger; a wait for many \
+             counts once for each hash.",
         ))
         .sample(&[], status.waiting as f64);
     families
         .gauge((
             "ledger_waits_capacity",
-            "Maximum number of concurrent long polls (wait.capacity).",
+            "Maximum number of concurrent waits (wait.capacity).",
         ))
         .sample(&[], config.wait.capacity as f64);
     families
