@@ -17,10 +17,10 @@ use std::{
 
 /// A transfer of a batch.
 #[derive(Debug)]
-pub(super) struct BatchedTransfer {
+struct BatchedTransfer {
     /// Index of the account that sends it, among those of the connection.
     account: usize,
-    pub(super) transfer: SignedTransfer,
+    transfer: SignedTransfer,
     scheduled: ScheduledTransfer,
 }
 
@@ -89,7 +89,8 @@ impl Worker {
         let (mut accepted, mut rejected) = (Vec::with_capacity(batch.len()), BTreeSet::new());
         let mut pause = PAUSE_MIN;
         loop {
-            self.session.prepare_batch(&batch);
+            let transfers = batch.iter().map(|batched| &batched.transfer);
+            self.session.prepare_batch(transfers);
             let failures = self.failures(batch.len()).await;
             let mut failures = failures.into_iter().peekable();
             for (index, transfer) in mem::take(&mut batch).into_iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The connection of a worker to the node, with the tally of its thread.
 
-use super::{account::SignedTransfer, batch::BatchedTransfer, run::Run, tally::Tally};
+use super::{account::SignedTransfer, run::Run, tally::Tally};
 use crate::{
     error::RequestError,
     http::{Connection, InvalidResponse, Response},
@@ -56,9 +56,11 @@ impl Session {
         write(&mut self.request);
     }
 
-    /// Makes the submission of a batch the current request.
-    pub(super) fn prepare_batch(&mut self, batch: &[BatchedTransfer]) {
-        let transfers = batch.iter().map(|batched| &batched.transfer);
+    /// Makes the submission of transfers as a batch the current request.
+    pub(super) fn prepare_batch<'t>(
+        &mut self,
+        transfers: impl ExactSizeIterator<Item = &'t SignedTransfer> + Clone,
+    ) {
         self.run
             .requests()
             .write_batch(transfers, &mut self.request);

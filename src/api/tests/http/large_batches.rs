@@ -4,12 +4,16 @@ use crate::{
     kit::{Connection, RawResponse, Settings, TestApi, Transfer, assert_error, unrelated_clients},
     signature_lanes::{Holder, wait_until},
 };
+use futures::future::{Either, select};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
 use ledger_test_support::TestAccount;
 use ledger_types::{AccountAddress, SignedTransaction};
 use ledger_vm::Chain;
 use serde_json::{Value, json};
-use std::net::{IpAddr, Ipv4Addr};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    pin::pin,
+};
 
 const PATH: &str = "/v1/transactions/batch";
 const JSON: &str = "application/json";
@@ -247,8 +251,12 @@ async fn full_pool_is_asked_once_for_a_batch() {
     let others: Vec<_> = others.collect();
     let response = post(&api, &others, true).await;
     assert_error(&response, (507, "mempool_is_full"), "none is accepted");
-    wait_until(|| handled(&api, "mempool", "ask_room") == 1).await;
-    assert_eq!(checked(&api), 11);
+    // The mempool answers after it has handled and counted the messages before.
+    assert_eq!(api.client.get("/v1/estimate_gas_price").await.status, 200);
+    assert_eq!(
+        (checked(&api), handled(&api, "mempool", "ask_room")),
+        (11, 1)
+    );
     api.stop().await;
 }
 
@@ -277,7 +285,14 @@ async fn holds_the_memory_of_a_batch_until_its_outcomes_are_known() {
     first.send(PATH, &batch).await;
     let waiting = || api.handle().signature_lanes().map(|lane| lane.waiting);
     wait_until(|| waiting()[1] == batch.len()).await;
-    let rejected = post(&api, &batch, true).await;
+    let rejected = {
+        let second = pin!(post(&api, &batch, true));
+        let admitted = pin!(wait_until(|| waiting()[1] > batch.len()));
+        match select(second, admitted).await {
+            Either::Left((rejected, _)) => rejected,
+            Either::Right(_) => panic!("the second batch waits for its signatures"),
+        }
+    };
     assert_error(&rejected, (503, "internal_error"), "memory is held");
     assert!(
         rejected.text().contains("api.bodies_bytes_max"),
