@@ -135,14 +135,14 @@ impl OutcomeCounts {
 }
 
 /// Returns whether an execution with this failure succeeded, and its status in words.
-fn execution(chain: &Chain, failure: Option<Box<ExecutionStatus>>) -> (bool, String) {
-    let status = failure.as_deref().unwrap_or(&ExecutionStatus::Success);
+fn execution(chain: &Chain, failure: Option<&ExecutionStatus>) -> (bool, String) {
+    let status = failure.unwrap_or(&ExecutionStatus::Success);
     (status.is_success(), chain.vm_status(status))
 }
 
 impl WaitLineJson {
     /// Creates the line of an outcome.
-    pub fn outcome(chain: &Chain, hash: HashValue, outcome: HashOutcome) -> Self {
+    pub fn outcome(chain: &Chain, hash: HashValue, outcome: &HashOutcome) -> Self {
         let mut line = OutcomeJson {
             hash: JsonString(hash),
             status: StatusName::Pending,
@@ -153,9 +153,9 @@ impl WaitLineJson {
         };
         match outcome {
             HashOutcome::Committed { version, failure } => {
-                let (success, vm_status) = execution(chain, failure);
+                let (success, vm_status) = execution(chain, failure.as_deref());
                 line.status = StatusName::Committed;
-                line.version = Some(JsonString(version));
+                line.version = Some(JsonString(*version));
                 line.success = Some(success);
                 line.vm_status = Some(vm_status);
             }
@@ -192,12 +192,12 @@ impl WaitLineJson {
 
 impl WaitLineBcs {
     /// Creates the value of an outcome.
-    pub fn outcome(chain: &Chain, hash: HashValue, outcome: HashOutcome) -> Self {
+    pub fn outcome(chain: &Chain, hash: HashValue, outcome: &HashOutcome) -> Self {
         let status = match outcome {
             HashOutcome::Committed { version, failure } => {
-                let (success, vm_status) = execution(chain, failure);
+                let (success, vm_status) = execution(chain, failure.as_deref());
                 StatusBcs::Committed {
-                    version,
+                    version: *version,
                     success,
                     vm_status,
                 }

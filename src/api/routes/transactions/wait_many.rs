@@ -197,7 +197,7 @@ impl Lines {
             while piece.len() < PIECE_BYTES
                 && let Some((hash, outcome)) = self.wait.next_known()
             {
-                self.write_outcome(&mut piece, hash, outcome);
+                self.write_outcome(&mut piece, hash, &outcome);
             }
             if !piece.is_empty() {
                 return Ok(piece.into());
@@ -210,8 +210,8 @@ impl Lines {
         }
     }
 
-    fn write_outcome(&mut self, out: &mut Vec<u8>, hash: HashValue, outcome: HashOutcome) {
-        self.counts.count(&outcome);
+    fn write_outcome(&mut self, out: &mut Vec<u8>, hash: HashValue, outcome: &HashOutcome) {
+        self.counts.count(outcome);
         match self.format {
             Format::Json => WaitLineJson::outcome(&self.chain, hash, outcome).write(out),
             Format::Bcs => WaitLineBcs::outcome(&self.chain, hash, outcome).write(out),
