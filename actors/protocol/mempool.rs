@@ -74,11 +74,12 @@ pub struct GasEstimate {
 
 /// Maximum number of transactions in a [`Submit`] and in a [`CheckCapacity`].
 ///
-/// An admission takes one to two microseconds (`cargo bench -p ledger-actors --bench pool`), so a
-/// message of this size holds the mempool for one to two milliseconds: as long as a
-/// `signature-check` thread takes for one batch, and a small part of the time between two blocks.
-/// Other submissions wait as long for each such message before them. The signatures of as many
-/// transactions take about 15 ms of a thread, so the threads cannot fill the mailbox with them.
+/// An admission takes 0.4 to 1.3 us in the pool alone (`cargo bench -p ledger-actors --bench
+/// pool`), and a look-up of the sender is added. So a message of this size holds the mempool for
+/// one to two milliseconds: as long as a `signature-check` thread takes for one batch, and a small
+/// part of the time between two blocks. Other submissions wait as long for each such message before
+/// them. The signatures of as many transactions take about 15 ms of a thread, so the threads cannot
+/// fill the mailbox with them.
 pub(crate) const MESSAGE_TRANSACTIONS_MAX: usize = 1_000;
 
 /// A validated transaction to add to the pool.
