@@ -155,7 +155,7 @@ impl NodeHandle {
     }
 
     /// Validates transactions of `client` in order, and adds the valid ones to the mempool, in one
-    /// message for at most [`MESSAGE_TRANSACTIONS_MAX`] of them.
+    /// message for at most `MESSAGE_TRANSACTIONS_MAX` of them.
     ///
     /// The outcomes are those of [`Self::submit`], in order. A rejected transaction does not affect
     /// the others.

@@ -2,7 +2,7 @@
 
 Each way is a load of its own, in turns with the others, so that ratios of the node's ways are those
 of one round. The floor serves the same requests. The peer serves the nearest ones: receipts that
-are polled for, `eth_sendRawTransactionSync`, and lists of it.
+are polled for, `eth_sendRawTransactionSync`, and lists of calls.
 """
 
 import copy
@@ -14,13 +14,20 @@ import programs
 NAME = "bulk"
 # Transfers of a batch, and connections of the ways with many.
 BATCH, CONNECTIONS = 100, 256
-# Batches that the one connection submits before it waits for the first of them.
-AHEAD = 4
+# Batches that the one connection submits beyond the one that it waits for. With fewer, the node
+# sometimes has no work.
+AHEAD = 16
 # Transfers per second of the peer that are signed in advance, more than it mines.
-PEER_RATE_MAX = 15_000
-# A wait for a batch takes a permit for each of its hashes, and the clients of one address may use
-# seven eighths of all. The default suffices for 143 waits of 100 hashes.
-SETTINGS = (f"wait.capacity={2 * BATCH * CONNECTIONS}",)
+PEER_RATE_MAX = 20_000
+# Lists of calls that the peer serves concurrently. Its rate falls from 16 on, and 256 stall it.
+PEER_BATCHES_MAX = 8
+# A wait for a batch takes a permit for each of its hashes. Each transaction of a batch counts in the
+# queues of signatures and of the mempool, and the clients of one address may use a part of them.
+# With the defaults, 256 batches of 100 at once get rejections, which are repeated.
+SETTINGS = tuple(
+    f"{setting}={3 * BATCH * CONNECTIONS}"
+    for setting in ("wait.capacity", "signatures.queue_capacity", "actors.mempool.mailbox_capacity")
+)
 AIMS_HEAD = ["aim", "node", "at least", "floor", "result"]
 NOT_AWAITED = "not awaited"
 TWO, ONE, MANY_256, MANY_1 = "two requests", "one request", "bulk", "bulk from one"
@@ -31,6 +38,7 @@ class Way(load.Load):
 
     def __init__(self, name, title, mode, peer, words=(), peer_words=(), **more):
         connections, rate_max = more.get("connections", CONNECTIONS), more["rate_max"]
+        self.peer_connections = more.get("peer_connections", connections)
         super().__init__(
             name,
             title,
@@ -51,7 +59,7 @@ class Way(load.Load):
 
     def peer_load(self, options):
         of_peer = copy.copy(self)
-        of_peer.rate_max = PEER_RATE_MAX
+        of_peer.rate_max, of_peer.connections = PEER_RATE_MAX, self.peer_connections
         return [*load.Load.load(of_peer, options), *self.peer_words]
 
 
@@ -64,6 +72,7 @@ def way_of_batches(name, title, connections, *more):
         ("--wait", "many", "--batch", BATCH, *more),
         ("--batch", BATCH),
         connections=connections,
+        peer_connections=min(connections, PEER_BATCHES_MAX),
         rate_max=50_000,
     )
 

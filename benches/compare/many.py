@@ -10,6 +10,8 @@ import wire
 
 # Maximum number of hashes of a wait, and of transactions of a batch.
 HASHES_MAX, BATCH_MAX = 10_000, 1_000
+# Maximum size of a batch in BCS, in bytes. One in JSON is limited as every body.
+BATCH_BYTES_MAX = 655_361
 # First nonces of the batches, far apart, because each request of a batch uses new ones.
 FIRST_NONCE = {"BCS": 10_000_000, "JSON": 20_000_000, "one": 30_000_000, "passkeys": 40_000_000}
 STATUS, WAIT, BATCH = (
@@ -159,21 +161,8 @@ def batches():
         yield fixed(f"{name}, 1,000 wrong signatures", batch(form, wrong))
         beyond = transfers(form, BATCH_MAX + 1, 1)
         yield fixed(f"{name}, 1,001 transfers (illegal)", batch(form, beyond))
+    yield from large_batches()
     spender = signing.Account(stock.SPENDERS[1])
-    large = spender.sign(signing.large_call(stock.LARGE_ARGUMENT_BYTES), 90)
-    count = expensive.BODY_BYTES // len(large)
-    yield fixed(
-        f"POST /transactions/batch, BCS, {count} of 64 KB",
-        batch("BCS", signing.vector([large] * count)),
-    )
-    passkeys = signing.Passkeys(stock.PASSKEYS[0])
-    call = signing.transfer(passkeys.address)
-    wrong = passkeys.sign(call, nonce=1, is_last_valid=False)
-    count = min(expensive.BODY_BYTES // len(wrong), BATCH_MAX)
-    yield fixed(
-        f"POST /transactions/batch, BCS, {count} of 32 passkeys, the last one wrong",
-        batch("BCS", signing.vector([wrong] * count)),
-    )
     large_call = signing.large_call(stock.LARGE_ARGUMENT_BYTES)
     yield expensive.Request(
         "POST /transactions?timeout_ms=60000, 64 KB",
@@ -182,4 +171,28 @@ def batches():
             spender.sign(large_call, nonce=FIRST_NONCE["one"] + number),
             wire.SIGNED_BCS,
         ),
+    )
+
+
+def large_batches():
+    """Yields batches whose limit is their size, with the largest and the slowest transactions."""
+    passkeys = signing.Passkeys(stock.PASSKEYS[0])
+    call = signing.transfer(passkeys.address)
+    spender = signing.Account(stock.SPENDERS[0])
+    for title, signed in (
+        # They lack earlier ones, so the mempool keeps them and takes the same bytes again.
+        ("of 64 KB", spender.sign(signing.large_call(stock.LARGE_ARGUMENT_BYTES), 90)),
+        ("of 32 passkeys, the last one wrong", passkeys.sign(call, nonce=1, is_last_valid=False)),
+    ):
+        # The number of transactions takes one byte.
+        count = (BATCH_BYTES_MAX - 1) // len(signed)
+        name = "POST /transactions/batch, BCS"
+        yield fixed(f"{name}, {count} {title}", batch("BCS", signing.vector([signed] * count)))
+    beyond = batch("BCS", signing.vector([signed] * (count + 1)))
+    yield fixed(f"{name}, {count + 1} {title} (illegal)", beyond)
+    each = expensive.signed_json(expensive.json_batch_transfer(spender, 900))
+    count = expensive.BODY_BYTES // len(json.dumps(each))
+    in_json = json.dumps([each] * count).encode()
+    yield fixed(
+        f"POST /transactions/batch, JSON, {count} of 900 transfers", batch("JSON", in_json)
     )

@@ -9,7 +9,7 @@ import signing
 LARGE = 300
 LARGE_ARGUMENT_BYTES = 65_000
 # Transfers of a small part of the ledger, which the observers read.
-TRANSFERS, ACCOUNTS = 5_000, 100
+TRANSFERS, ACCOUNTS = 10_000, 100
 # Maximum number of pending transactions of an account, and of large ones, which fill a block.
 PENDING_MAX, LARGE_PENDING_MAX = 90, 45
 # Proposals of a multisig account, each with a payload of this size in bytes.
@@ -41,7 +41,7 @@ def prepare(path, options):
             "newest_small": newest,
         }
         senders, ledger["hashes"] = set(), []
-        for start in range(newest // 2, newest, 100):
+        for start in range(0, newest, 100):
             for transaction in client.get(f"/v1/transactions?start={start}&limit=100"):
                 if transaction["type"] == "user_transaction":
                     senders.add(transaction["sender"])

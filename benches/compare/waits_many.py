@@ -4,17 +4,13 @@ A hundred requests wait for 10,000 transactions each, and each of 100,000 transa
 by ten requests. None can be committed, because each of ten accounts lacks its first one. The figure
 is the growth of resident memory since the mempool holds the transactions, divided by the number of
 waits. Then the first transactions are submitted one after the other. The blocks of each account end
-100,000 of the waits, a tenth of each request. A balance is read meanwhile, by another process than
-that of the waits.
+100,000 of the waits, a tenth of each request. A balance is read meanwhile, by a thread of its own.
 """
 
-import multiprocessing
 import time
 
 import figures
-import observers
 import programs
-import stock
 import waits
 
 NAME = "waits_many"
@@ -30,10 +26,6 @@ SETTINGS = (
 BYTES_MAX = 512
 # Time for the allocator to return freed memory, in seconds.
 SETTLE_SECONDS = 3
-# Interval of balance reads, in seconds.
-READ_SECONDS = 0.002
-# Time in which `ledger-wait-load` releases nothing, in seconds.
-QUIET_SECONDS = 2
 HEAD = [
     "waits",
     "bytes each",
@@ -41,8 +33,10 @@ HEAD = [
     "MB before / with all waits / after",
     f"first outcome of {WAITS // ACCOUNTS:,}, ms",
     "last, ms",
-    "balance read p50 / p99 / maximum, ms",
-    "without releases",
+    "balance read p50, ms",
+    "p99, ms",
+    "maximum, ms",
+    "p50 / p99 / maximum without releases, ms",
     "failed",
 ]
 
@@ -71,66 +65,22 @@ def measured(node, options):
         load.proceed()
         load.reached("parked")
         time.sleep(SETTLE_SECONDS)
-        reading = Reading(node.addresses["api"])
-        released_at = time.monotonic() + QUIET_SECONDS
         load.proceed()
-        report = load.report()
-        reads = reading.stop()
-    return {
-        **report,
-        "quiet_reads": observers.quantiles(seconds for at, seconds in reads if at < released_at),
-        "reads": observers.quantiles(seconds for at, seconds in reads if at >= released_at),
-    }
-
-
-class Reads(observers.Getter):
-    """Reads a balance, and keeps the end of each read with its duration."""
-
-    def __init__(self, url, is_stopped):
-        path = f"/v1/accounts/0x1/balance/{stock.NATIVE_COIN}"
-        super().__init__("balance", url, is_stopped, [path], READ_SECONDS)
-        self.ended = []
-
-    def observe(self):
-        begin = time.monotonic()
-        super().observe()
-        end = time.monotonic()
-        self.ended.append((end, end - begin))
-
-
-class Reading:
-    """The process that reads a balance."""
-
-    def __init__(self, url):
-        self.is_stopped = multiprocessing.Event()
-        self.receiver, sender = multiprocessing.Pipe(duplex=False)
-        self.process = multiprocessing.Process(
-            target=read, args=(url, self.is_stopped, sender), daemon=True
-        )
-        self.process.start()
-
-    def stop(self):
-        """Returns the end and the duration of each read, in seconds."""
-        self.is_stopped.set()
-        ended = self.receiver.recv()
-        self.process.join()
-        return ended
-
-
-def read(url, is_stopped, sender):
-    reads = Reads(url, is_stopped)
-    reads.run()
-    sender.send(reads.ended)
+        return load.report()
 
 
 def line(run):
-    def over(name):
-        found = figures.spread([release[name] for release in run["releases"]])
-        return f"{found['median']:,.0f} ({found['min']:,.0f} to {found['max']:,.0f})"
+    def over(values):
+        found = figures.spread(list(values))
+        return f"{found['median']:,.1f} ({found['min']:,.1f} to {found['max']:,.1f})"
 
-    def quantiles(found):
-        return " / ".join(f"{found[name]:.1f}" for name in ("p50_ms", "p99_ms", "max_ms"))
+    def releases(name):
+        return over(release[name] for release in run["releases"])
 
+    def reads(name):
+        return over(release["reads"][name] for release in run["releases"])
+
+    quantiles = ("p50_ms", "p99_ms", "max_ms")
     memory = ("before", "waiting", "after")
     failed = []
     if run["resident_bytes_per_wait"] > BYTES_MAX:
@@ -142,10 +92,10 @@ def line(run):
         f"{run['resident_bytes_per_wait']:,.0f}",
         str(BYTES_MAX),
         " / ".join(f"{run[f'resident_bytes_{name}'] / 1e6:,.0f}" for name in memory),
-        over("first_ms"),
-        over("last_ms"),
-        quantiles(run["reads"]),
-        quantiles(run["quiet_reads"]),
+        releases("first_ms"),
+        releases("last_ms"),
+        *map(reads, quantiles),
+        " / ".join(f"{run['quiet'][name]:.2f}" for name in quantiles),
         ", ".join(failed) or "-",
     ]
 

@@ -141,38 +141,46 @@ async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDequ
         if outcomes.is_empty() {
             load.tally.borrow_mut().count_error("no answer".to_owned());
         }
-        for outcome in outcomes {
-            let outcome = load.poll(&mut connection, outcome).await;
+        for outcome in load.poll(&mut connection, outcomes).await {
             load.count(due, outcome);
         }
     }
 }
 
 impl Load {
-    /// Returns the receipt of an accepted transfer if receipts are polled for, else its outcome.
+    /// Returns the receipts of the accepted transfers of a request if receipts are polled for, else
+    /// the outcomes.
     ///
-    /// Returns the last outcome if there is no receipt a few seconds after the load.
-    async fn poll(&self, connection: &mut Connection, accepted: rpc::Outcome) -> rpc::Outcome {
+    /// A transfer without a receipt a few seconds after the load has an empty one.
+    async fn poll(
+        &self,
+        connection: &mut Connection,
+        mut outcomes: Vec<rpc::Outcome>,
+    ) -> Vec<rpc::Outcome> {
         let Some(host) = &self.polled_host else {
-            return accepted;
+            return outcomes;
         };
-        if accepted.error.is_some() {
-            return accepted;
-        }
-        let call = rpc::call("eth_getTransactionReceipt", &json!([accepted.result]));
-        let request = rpc::request(host, &call);
-        loop {
-            let answer = connection.exchange(&request).await;
-            let polled = answer.ok().and_then(|answer| rpc::outcomes(&answer).pop());
-            let is_over = self.end.elapsed() > MINED_TIMEOUT;
-            match polled {
-                Some(polled) if polled.error.is_some() || !polled.result.is_null() || is_over => {
-                    return polled;
+        let accepted = outcomes.iter().enumerate();
+        let mut missing: Vec<_> = accepted
+            .filter(|(_, outcome)| outcome.error.is_none())
+            .map(|(index, outcome)| (index, json!([outcome.result])))
+            .collect();
+        while !missing.is_empty() && self.end.elapsed() < MINED_TIMEOUT {
+            let calls = missing
+                .iter()
+                .map(|(_, hash)| rpc::call("eth_getTransactionReceipt", hash));
+            let request = rpc::request(host, &Value::Array(calls.collect()));
+            if let Ok(answer) = connection.exchange(&request).await {
+                for (receipt, (index, _)) in rpc::outcomes(&answer).into_iter().zip(&missing) {
+                    outcomes[*index] = receipt;
                 }
-                None if is_over => return accepted,
-                _ => tokio::time::sleep(POLL_INTERVAL).await,
+                missing.retain(|(index, _)| outcomes[*index].is_empty());
+            }
+            if !missing.is_empty() {
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
+        outcomes
     }
 
     fn count(&self, due: Instant, outcome: rpc::Outcome) {

@@ -6,9 +6,8 @@
 //! All transfers are signed before the load. Mode `submit` sends them with
 //! `eth_sendRawTransaction`, and derives the number of mined ones from the nonces of the accounts.
 //! Mode `await` sends them with `eth_sendRawTransactionSync`, which responds with the receipt: the
-//! long poll of the peer. With `--batch` a request is a list of such calls, which the peer serves
-//! concurrently. With `--poll` the generator sends them as in mode `submit`, and requests the
-//! receipt of each until there is one.
+//! long poll of the peer. With `--poll` the generator sends them as in mode `submit`, and requests
+//! their receipts until there are all. With `--batch` a request is a list of calls.
 
 mod load;
 mod report;
@@ -56,7 +55,7 @@ struct Arguments {
     #[arg(long, default_value = "1")]
     batch: NonZeroUsize,
     /// Poll for the receipts of mode `await`, instead of waiting for the response with the receipt
-    #[arg(long, conflicts_with = "batch")]
+    #[arg(long)]
     poll: bool,
     /// Process id of the peer
     #[arg(long)]

@@ -12,6 +12,13 @@ pub struct Outcome {
     pub error: Option<Fault>,
 }
 
+impl Outcome {
+    /// Returns whether the call succeeded without a result.
+    pub fn is_empty(&self) -> bool {
+        self.error.is_none() && self.result.is_null()
+    }
+}
+
 /// The error of a call.
 #[derive(Debug, Deserialize)]
 pub struct Fault {

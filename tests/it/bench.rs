@@ -79,6 +79,8 @@ fn commits_every_transfer_and_completes_every_wait() {
     for (mode, wait, format) in [
         ("await", "two", "bcs"),
         ("await", "two", "json"),
+        ("await", "one", "bcs"),
+        ("await", "one", "json"),
         ("await", "many", "bcs"),
         ("submit", "two", "bcs"),
         ("submit", "two", "json"),
@@ -148,6 +150,33 @@ async fn learns_of_commits_by_one_request_each() {
     // The funding of the accounts waits by hash.
     let waits = count("GET", "/v1/transactions/wait_by_hash/{txn_hash}");
     assert!((1.0..20.0).contains(&waits), "{waits} waits by hash");
+}
+
+#[tokio::test]
+async fn waits_for_whole_batches_also_with_others_submitted_ahead() {
+    let node = TestNode::start(&[]);
+    for ahead in ["0", "3"] {
+        let batched = ["--transfers", "300", "--batch", "32", "--accounts", "4"];
+        let ways = ["--mode", "await", "--wait", "many", "--ahead", ahead];
+        let arguments = [batched.as_slice(), &["--connections", "2"], &ways].concat();
+        let report = bench(&node, &arguments);
+        for (name, expected) in [
+            ("accepted", 300),
+            ("committed", 300),
+            ("uncommitted", 0),
+            ("unanswered", 0),
+            ("waits_in_vain", 0),
+        ] {
+            assert_eq!(report[name], expected, "{name} in {report}");
+        }
+        assert_eq!(report["errors"], serde_json::json!({}), "{report}");
+        assert_eq!(report["commit_latency"]["count"], 300, "{report}");
+    }
+    let scrape = Scrape::of(&node).await;
+    let labels = [("route", "/v1/transactions/wait"), ("code", "200")];
+    // Ten batches in each run, or one more if each connection has a last part.
+    let waits = scrape.sum("ledger_http_requests_total", &labels);
+    assert!((20.0..=22.0).contains(&waits), "{waits} waits");
 }
 
 #[test]

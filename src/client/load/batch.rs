@@ -9,7 +9,11 @@ use super::{
     worker::{AcceptedTransfer, PAUSE_MAX, PAUSE_MIN, Worker, sleep_until},
 };
 use http::StatusCode;
-use std::{collections::BTreeSet, iter, mem, sync::Arc};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    iter, mem,
+    sync::Arc,
+};
 
 /// A transfer of a batch.
 #[derive(Debug)]
@@ -25,30 +29,44 @@ impl Worker {
     pub(super) async fn run_batches(mut self) {
         let run = Arc::clone(self.session.run());
         sleep_until(&run, run.connect_at(self.index)).await;
+        let mut awaited = VecDeque::new();
         loop {
             let scheduled = next_batch(&run);
-            let Some(last) = scheduled.last() else { return };
+            let Some(last) = scheduled.last() else { break };
             sleep_until(&run, last.due_at).await;
             if run.stop_cause().is_some() {
-                return;
+                break;
             }
             let count = scheduled.len() as u64;
             self.session.update_tally(|tally| tally.unanswered += count);
             let batch = self.take_batch(scheduled);
             let accepted = self.submit_batch(batch).await;
-            match run.plan().commit_wait {
-                CommitWait::None => {}
-                CommitWait::Shared => {
-                    self.accepted = accepted;
-                    self.wait_for_accepted().await;
-                }
-                // A batch does not wait itself.
-                CommitWait::LongPolls | CommitWait::InSubmission => {
-                    self.wait_for_each(accepted).await;
-                }
+            awaited.push_back((accepted, count));
+            while awaited.len() > run.plan().batches_ahead {
+                self.finish_batch(awaited.pop_front()).await;
             }
-            self.session.update_tally(|tally| tally.unanswered -= count);
         }
+        while !awaited.is_empty() {
+            self.finish_batch(awaited.pop_front()).await;
+        }
+    }
+
+    /// Waits for the accepted transfers of a batch if the plan requires it. The number is that of
+    /// its transfers.
+    async fn finish_batch(&mut self, batch: Option<(Vec<AcceptedTransfer>, u64)>) {
+        let Some((accepted, count)) = batch else {
+            return;
+        };
+        match self.session.run().plan().commit_wait {
+            CommitWait::None => {}
+            CommitWait::Shared => {
+                self.accepted = accepted;
+                self.wait_for_accepted().await;
+            }
+            // A batch does not wait itself.
+            CommitWait::LongPolls | CommitWait::InSubmission => self.wait_for_each(accepted).await,
+        }
+        self.session.update_tally(|tally| tally.unanswered -= count);
     }
 
     /// Returns the next transfers of the accounts of the connection, which send in turns.

@@ -62,6 +62,8 @@ pub struct Plan {
     pub threads: usize,
     /// Number of transfers in a request, at least 1. Above 1, transfers are submitted as batches.
     pub batch: usize,
+    /// Number of batches that a connection submits beyond one whose commits it waits for.
+    pub batches_ahead: usize,
     /// The time in which the connections are opened, at even intervals.
     pub ramp: Duration,
     /// The time after the ramp whose transfers are not measured.
@@ -138,6 +140,7 @@ pub(super) mod tests {
             connections: 1,
             threads: 1,
             batch: 1,
+            batches_ahead: 0,
             ramp: Duration::ZERO,
             warm_up: Duration::ZERO,
             duration: None,

@@ -81,6 +81,10 @@ pub struct Arguments {
     /// api.batch_transactions_max of the node
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) batch: NonZeroUsize,
+    /// Number of batches that a connection submits beyond the one whose commits it waits for, in mode
+    /// await
+    #[arg(long, value_name = "N", default_value = "0", requires = "batch")]
+    pub(super) ahead: usize,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
     /// account
     #[arg(long)]
@@ -140,7 +144,7 @@ pub(super) enum Wait {
     Two,
     /// A submission that waits (`timeout_ms`).
     One,
-    /// One request for the transfers of a batch, or for one transfer of each account.
+    /// One request for a batch, or for a transfer of each account of the connection.
     Many,
 }
 
@@ -179,8 +183,8 @@ impl Arguments {
     /// # Errors
     ///
     /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
-    /// finite, if commits are not awaited that are to be awaited together, or if the usage of the
-    /// process cannot be read.
+    /// finite, if the kind of wait contradicts mode or batches, or if the usage of the process
+    /// cannot be read.
     pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
             return Err(CliError::Fatal(format!(
@@ -205,7 +209,7 @@ impl Arguments {
         }
         if self.wait == Wait::One && self.batch.get() > 1 {
             return Err(CliError::Fatal(
-                "--wait one does not apply to --batch, because a batch does not wait: use --wait many"
+                "--wait one needs --batch 1, because batches do not wait: use --wait many"
                     .to_owned(),
             ));
         }
@@ -235,6 +239,7 @@ impl Arguments {
             connections: self.connections.get(),
             threads: self.threads.get().min(self.connections.get()),
             batch: self.batch.get(),
+            batches_ahead: self.ahead,
             ramp,
             warm_up,
             duration,
