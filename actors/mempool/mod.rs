@@ -116,7 +116,7 @@ impl Mempool {
             transaction.raw().replay_protector(),
             ReplayProtector::Nonce(_)
         );
-        is_orderless && self.head.load().committed(&transaction.hash()).is_some()
+        is_orderless && self.head.load().is_in_recent_block(&transaction.hash())
     }
 
     /// Adds a transaction to the pool and returns the pool's copy of it. `now_secs` is the Unix

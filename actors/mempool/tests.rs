@@ -10,7 +10,11 @@ use crate::{
         wait::{Hashes, WaiterId},
     },
     runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
-    state::{committed::IndexedBlock, head::HeadPublisher},
+    state::{
+        committed::IndexedBlock,
+        head::HeadPublisher,
+        prune_horizon::{Horizon, PruneHorizonPublisher},
+    },
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
 use ledger_types::CheckedTransaction;
@@ -271,25 +275,33 @@ async fn raises_the_gas_estimate_after_a_batch_that_its_byte_limit_ended() {
 }
 
 /// A client that received no response submits its transaction again. The second copy is validated
-/// before the block is durable, and arrives after its [`BlockCommitted`].
+/// before the block is durable, and arrives after its [`BlockCommitted`], perhaps when the block is
+/// pruned.
 #[actix::test]
 async fn rejects_a_copy_of_an_orderless_transaction_that_was_executed_meanwhile() {
-    let executed = orderless(1, 7).checked();
-    let mut publisher = HeadPublisher::unpruned(ledger_info(0));
-    let committed = block(1, slice::from_ref(&executed), &[]);
-    publisher.publish(&[IndexedBlock::without_updates(committed)]);
-    let fixture = start_mempool_with_head(publisher.reader());
-    let error = fixture.submit(orderless(1, 7)).await.unwrap_err();
-    let used = ValidationStatus::NonceAlreadyUsed;
-    assert!(
-        matches!(&error, SubmitError::Invalid(discard) if discard.status == used),
-        "{error}"
-    );
-    assert!(matches!(
-        fixture.get_pending(executed.hash()).await,
-        PendingStatus::Unknown
-    ));
-    fixture.submit(orderless(1, 8)).await.unwrap();
+    for oldest in [0, 100] {
+        let executed = orderless(1, 7).checked();
+        let horizon = Horizon {
+            version: oldest,
+            block_height: oldest,
+        };
+        let horizon = PruneHorizonPublisher::new(horizon).horizon();
+        let mut publisher = HeadPublisher::new(ledger_info(0), horizon);
+        let committed = block(1, slice::from_ref(&executed), &[]);
+        publisher.publish(&[IndexedBlock::without_updates(committed)]);
+        let fixture = start_mempool_with_head(publisher.reader());
+        let error = fixture.submit(orderless(1, 7)).await.unwrap_err();
+        let used = ValidationStatus::NonceAlreadyUsed;
+        assert!(
+            matches!(&error, SubmitError::Invalid(discard) if discard.status == used),
+            "{error}"
+        );
+        assert!(matches!(
+            fixture.get_pending(executed.hash()).await,
+            PendingStatus::Unknown
+        ));
+        fixture.submit(orderless(1, 8)).await.unwrap();
+    }
 }
 
 #[actix::test]

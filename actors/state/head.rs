@@ -48,6 +48,12 @@ impl Head {
         (committed.version >= self.ledger_info.oldest_version).then_some(committed)
     }
 
+    /// Returns whether a recent block includes the transaction `hash`, also at a pruned version.
+    pub(crate) fn is_in_recent_block(&self, hash: &HashValue) -> bool {
+        let recent = &self.published.recent;
+        recent.iter().any(|block| block.committed(hash).is_some())
+    }
+
     /// Returns the height of the oldest recent block, or that of the next block if there is no
     /// recent one. The blocks from this height up to the Head are recent.
     pub(crate) fn oldest_recent_height(&self) -> u64 {
