@@ -150,12 +150,14 @@ impl Committer {
         }
     }
 
-    /// Replies to [`Finish`] if all ordered blocks are published, or if a fault of the disk
-    /// prevents further blocks from becoming durable.
+    /// Replies to [`Finish`] if all ordered blocks are published or discarded, or if a fault of the
+    /// disk prevents further blocks from becoming durable.
     fn finish_if_done(&mut self) {
-        if (self.in_flight == 0 || self.health.failed().is_some())
-            && let Some(Finish { done }) = self.finish.take()
-        {
+        let is_over = self.in_flight == 0 || self.health.failed().is_some();
+        let finish = self
+            .finish
+            .take_if(|finish| is_over || finish.are_blocks_discarded);
+        if let Some(Finish { done, .. }) = finish {
             // An error means that the receiver was dropped: the stop was canceled.
             let _ = done.send(());
         }

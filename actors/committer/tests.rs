@@ -125,7 +125,10 @@ fn publishes_the_blocks_of_a_group_in_order() {
     committer.handle(durable(vec![executed(1), executed(2)]));
     assert_eq!(*notified_heights.lock().unwrap(), [1, 2]);
     let (done, mut finished) = oneshot::channel();
-    committer.handle(Finish { done });
+    committer.handle(Finish {
+        done,
+        are_blocks_discarded: false,
+    });
     assert!(finished.try_recv().is_err(), "block 3 is in flight");
     committer.handle(durable(vec![executed(3)]));
     assert!(finished.try_recv().is_ok());
@@ -202,7 +205,10 @@ fn finishes_without_blocks_that_cannot_become_durable() {
     } = fixture();
     committer.handle(ExecuteBlock(ordered(1)));
     let (done, mut finished) = oneshot::channel();
-    committer.handle(Finish { done });
+    committer.handle(Finish {
+        done,
+        are_blocks_discarded: false,
+    });
     assert!(matches!(finished.try_recv(), Err(TryRecvError::Empty)));
     health.publish_fault(&StorageFault {
         thread: "test",

@@ -402,11 +402,17 @@ pub(crate) async fn quiesce(
     mailboxes.sequencer.send(Stop { done });
     // An error means that the actor has panicked, which its mailbox has reported.
     let _ = stopped.await;
-    let (done, finished) = oneshot::channel();
-    mailboxes.committer.send(Finish { done });
+    let finish = |are_blocks_discarded| {
+        let (done, finished) = oneshot::channel();
+        mailboxes.committer.send(Finish {
+            done,
+            are_blocks_discarded,
+        });
+        finished
+    };
     tokio::select! {
         biased;
-        _ = finished => {}
+        _ = finish(false) => {}
         // After a broken invariant, ordered blocks never become durable, but their transactions are
         // still in the mempool. After a fault of the disk, the committer replies without waiting
         // for the blocks.
@@ -416,6 +422,8 @@ pub(crate) async fn quiesce(
             mailboxes.storage.send(DiscardBlocks { done });
             // An error means that the actor has panicked, which its mailbox has reported.
             let _ = discarded.await;
+            // The mempool removes the transactions of the blocks that are durable already.
+            let _ = finish(true).await;
             tracing::warn!(
                 "the disk is slow or full: blocks whose sync has not begun are discarded, and their \
                  transactions are saved with the mempool"

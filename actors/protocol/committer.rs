@@ -152,6 +152,9 @@ pub(crate) struct Peers {
 #[derive(Debug)]
 pub(crate) struct Finish {
     pub(crate) done: oneshot::Sender<()>,
+    /// Whether the blocks that are not durable have been discarded. The reply then only follows the
+    /// publication of those that became durable before.
+    pub(crate) are_blocks_discarded: bool,
 }
 
 impl ActorMessage for Finish {
