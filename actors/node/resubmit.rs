@@ -69,7 +69,8 @@ impl NodeHandle {
     /// transaction is committed inside the window. Returns `None` if the signatures must be
     /// checked.
     ///
-    /// `hash` is that of the transaction, or `None` if [`Self::may_be_committed`] excluded a commit.
+    /// `hash` is that of the transaction, or `None` if [`Self::may_be_committed`] excluded a
+    /// commit.
     ///
     /// # Errors
     ///
@@ -168,7 +169,8 @@ impl NodeHandle {
         committed.ok_or(error)
     }
 
-    /// Returns the acceptance of the transaction with this hash if it is committed inside the window.
+    /// Returns the acceptance of the transaction with this hash if it is committed inside the
+    /// window.
     ///
     /// Does not wait for the disk if the account cache does not know whether the sequence number or
     /// nonce is used: it then returns `None` if inline reads are paused, or if more blocks than the

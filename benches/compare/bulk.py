@@ -21,8 +21,9 @@ AHEAD = 16
 PEER_RATE_MAX = 20_000
 # Lists of calls that the peer serves concurrently. Its rate falls from 16 on, and 256 stall it.
 PEER_BATCHES_MAX = 8
-# A wait for a batch takes a permit for each of its hashes. Each transaction of a batch counts in the
-# queues of signatures and of the mempool, and the clients of one address may use a part of them.
+# A wait for a batch takes a permit for each of its hashes. Each transaction of a batch counts in
+# the queues of signatures and of the mempool, and the clients of one address may use a part of
+# them.
 # With the defaults, 256 batches of 100 at once get rejections, which are repeated.
 SETTINGS = tuple(
     f"{setting}={3 * BATCH * CONNECTIONS}"

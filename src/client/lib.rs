@@ -4,7 +4,6 @@
 //! |---|---|
 //! | [`signer`] | keys, and transactions that are built and signed |
 //! | `node`, `faucet` | the REST interface ([`NodeClient`]) and the faucet ([`FaucetClient`]) |
-//! | `wait_many` | waits for many transactions with one request |
 //! | [`http`] | connections of HTTP/1.1, URLs, TLS |
 //! | [`load`] | connections, workers and measurements of a load |
 //! | `error` | errors of requests: [`ClientError`] |
@@ -54,7 +53,6 @@ pub mod http;
 pub mod load;
 mod node;
 pub mod signer;
-mod wait_many;
 
 pub use error::{ClientError, RequestError, TlsError};
 pub use faucet::FaucetClient;
@@ -62,4 +60,3 @@ pub use node::{
     AccountState, CommittedTransaction, LedgerState, NodeClient, NumberedTransaction,
     submission_media_type,
 };
-pub use wait_many::WaitOutcome;

@@ -105,7 +105,7 @@ struct AcceptedSubmission {
 }
 
 /// Deserializes a 64-bit number that JSON holds as decimal text.
-pub(crate) fn decimal_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+fn decimal_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     String::deserialize(deserializer)?
         .parse()
         .map_err(serde::de::Error::custom)
@@ -333,22 +333,6 @@ impl NodeClient {
             // A node with too many waiting clients responds immediately instead of waiting.
             tokio::time::sleep(POLL_PAUSE).await;
         }
-    }
-
-    /// Posts a body to a path below that of the interface. Returns the URL with the response.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`NodeClient::ledger`].
-    pub(crate) async fn post(
-        &self,
-        path: &str,
-        media_type: &str,
-        body: &[u8],
-    ) -> Result<(String, Response), ClientError> {
-        let path = format!("{}{path}", self.base_path);
-        let response = self.http.post(&path, media_type, body).await?;
-        Ok((self.http.url(&path), response))
     }
 
     /// Requests a path below that of the interface, and deserializes the JSON response.

@@ -57,8 +57,8 @@ impl Limit {
         before.ok().map(|before| before + count)
     }
 
-    /// Counts `count` more permits while one is free, so that they may exceed the limit. Returns the
-    /// number held with them, or `None` if the limit is reached without them.
+    /// Counts `count` more permits while one is free, so that they may exceed the limit. Returns
+    /// the number held with them, or `None` if the limit is reached without them.
     fn increase_if_free(&self, count: usize) -> Option<usize> {
         let max = self.max();
         let more = |held: usize| (held < max).then(|| held.saturating_add(count));

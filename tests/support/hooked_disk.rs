@@ -13,7 +13,8 @@ pub struct HookedDisk {
 }
 
 impl HookedDisk {
-    /// Creates an empty disk. Each read calls `on_read` on its own thread, and fails with its error.
+    /// Creates an empty disk. Each read calls `on_read` on its own thread, and fails with its
+    /// error.
     pub fn new(on_read: impl Fn() -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self {
             memory: InMemoryBackend::new(),

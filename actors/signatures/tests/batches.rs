@@ -1,4 +1,4 @@
-//! Batches of submissions, whose transactions enter a lane together.
+//! Tests of batches of submissions: their transactions enter a lane together.
 
 use super::*;
 use ledger_limits::FairQueue;

@@ -2,10 +2,10 @@
 //! (docs/interface.md#rule-33).
 //!
 //! A verdict follows from one version of the ledger and from the rules of validation. Each
-//! [`ValidationStatus`](Status) has one [`Effect`] on it. [`Never`] is final on every node and after
-//! every crash, because it follows only from values that cannot change back: the chain, the time of
-//! a durable block, a sequence number, a remembered nonce. A final rule that is broken does not
-//! suffice, because the transaction may have broken it by its own commit. The ledger must also
+//! [`ValidationStatus`](Status) has one [`Effect`] on it. [`Never`] is final on every node and
+//! after every crash, because it follows only from values that cannot change back: the chain, the
+//! time of a durable block, a sequence number, a remembered nonce. A final rule that is broken does
+//! not suffice, because the transaction may have broken it by its own commit. The ledger must also
 //! exclude that it was committed at a version that is pruned ([`ReplayHistory`]).
 
 use super::{

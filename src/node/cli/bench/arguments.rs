@@ -81,8 +81,8 @@ pub struct Arguments {
     /// api.batch_transactions_max of the node
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) batch: NonZeroUsize,
-    /// Number of batches that a connection submits beyond the one whose commits it waits for, in mode
-    /// await
+    /// Number of batches that a connection submits beyond the one whose commits it waits for, in
+    /// mode await
     #[arg(long, value_name = "N", default_value = "0", requires = "batch")]
     pub(super) ahead: usize,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
