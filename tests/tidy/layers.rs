@@ -80,7 +80,6 @@ const LAYERS: [(&str, Layers); 6] = [
             &["error"],
             &["http", "signer"],
             &["node", "faucet"],
-            &["wait_many"],
             &["load"],
         ],
     ),
