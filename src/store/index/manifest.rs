@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Run {
     /// Id of the run, which begins the keys of its blocks.
     pub id: u64,
-    /// Number of merges that the entries passed through.
+    /// Maximum number of merges that the newest entries passed through.
     pub level: u32,
     /// Lower bound of the versions of the entries, inclusive.
     pub first_version: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Run {
 /// A merge in progress.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MergeJob {
-    /// Level of the sources.
+    /// Level of the newest source. The output has the next one.
     pub level: u32,
     /// Ids of the merged runs, oldest first. They are adjacent in the list of runs.
     pub sources: Vec<u64>,

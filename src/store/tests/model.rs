@@ -220,14 +220,16 @@ fn answers_correctly_with_runs_on_all_levels() {
     for _ in 0..300 {
         writer.commit(&workload.grow(1)).unwrap();
         let head = reader.snapshot().unwrap().ledger_info().version;
-        writer.prune(head.saturating_sub(300), 4).unwrap();
+        writer.prune(head.saturating_sub(500), 4).unwrap();
         let view = writer.applier.latest_view().unwrap();
         for kind in Kind::ALL {
             let runs = &view.manifest.runs(kind).list;
             levels = levels.max(runs.iter().map(|run| run.level).max().unwrap_or(0));
             assert!(runs.len() < 24, "{kind:?} has {} runs", runs.len());
         }
-        assert!(view.manifest.garbage.len() < 32, "deletion is too slow");
+        // A merge of the pruned state discards up to 15 runs with their filters, and two may end in
+        // a step.
+        assert!(view.manifest.garbage.len() < 64, "deletion is too slow");
     }
     assert!(levels >= 3, "only {levels} levels");
     check_filters(&writer);

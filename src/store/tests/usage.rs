@@ -4,7 +4,9 @@ use super::{
     Config, OPTIONS, configured,
     kit::{BlockGenerator, genesis, transfer},
 };
-use crate::{PruneBound, Store, StoreReader, StoreWriter, io::page_count::allocated_pages};
+use crate::{
+    PruneBound, Store, StoreReader, StoreWriter, index::Kind, io::page_count::allocated_pages,
+};
 use fastrand::Rng;
 use ledger_test_support::Disk;
 use redb::{StorageBackend, backends::InMemoryBackend};
@@ -99,6 +101,32 @@ fn measures_as_many_pages_as_redb_counts() {
         largest = largest.max(measured);
     }
     assert!(largest > 300, "{largest} pages");
+}
+
+/// Each run of the pruned state may have every key. Merges with older runs keep it in proportion to
+/// the newest state, and end before the next ones are due.
+#[test]
+fn pruned_state_takes_a_few_times_the_newest_state() {
+    let mut ledger = Ledger::new(&Disk::default());
+    let (mut most_entries, mut newest_state) = (0, 0);
+    for _ in 0..300 {
+        ledger.extend(2);
+        let newest = ledger.reader.chain_tip().unwrap().version;
+        ledger.prune(PruneBound::below(newest.saturating_sub(100)));
+        let view = ledger.writer.applier.latest_view().unwrap();
+        let runs = view.manifest.runs(Kind::PrunedState);
+        let of_runs = runs.list.iter().map(|run| run.entries);
+        let of_outputs = runs.jobs.iter().map(|job| job.written);
+        let entries: u64 = of_runs.clone().chain(of_outputs).sum();
+        most_entries = entries.max(most_entries);
+        newest_state = of_runs.max().unwrap_or_default().max(newest_state);
+        assert!(runs.list.len() <= 16, "{:?}", runs.list);
+    }
+    assert!(newest_state > ACCOUNTS);
+    assert!(
+        most_entries <= 4 * newest_state,
+        "{most_entries} entries for {newest_state} keys"
+    );
 }
 
 #[test]

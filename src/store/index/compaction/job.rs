@@ -11,10 +11,17 @@ use crate::{
     tables::{codec::is_deletion, schema::RunTable},
 };
 
-/// Number of entries that a level merges per two entries that arrive.
+/// Returns the number of entries that each merge of an index reads per two entries that arrive.
 ///
-/// A merge so ends well before the level below has the next one ready.
-const MERGED_PER_TWO_ARRIVALS: usize = 3;
+/// A merge must end before the level below has the next one ready, or runs accumulate. A merge of
+/// the pruned state with older runs reads up to twice as many entries as arrived for it, others as
+/// many.
+const fn merged_per_two_arrivals(kind: Kind) -> usize {
+    match kind {
+        Kind::PrunedState => 6,
+        _ => 3,
+    }
+}
 
 /// The tables of a merge step, and the lower end of the window.
 pub(crate) struct CompactionContext<'a, 't> {
@@ -41,7 +48,7 @@ pub(crate) fn compact(
     context: &mut CompactionContext<'_, '_>,
 ) -> Result<(), StoreError> {
     let debt = &mut compaction.debt[kind as usize];
-    *debt += arrivals * MERGED_PER_TWO_ARRIVALS / 2;
+    *debt += arrivals * merged_per_two_arrivals(kind) / 2;
     if *debt < compaction.config.step_entries_min {
         return Ok(());
     }

@@ -46,31 +46,33 @@ impl CompactionConfig {
         pruned_state_fan_in: 6,
     };
 
-    /// Returns the runs of `level` to merge into one of the next level, or none if they are too
-    /// few.
+    /// Returns the runs to merge into one of the level after `level`, oldest first, or none if the
+    /// runs of `level` are too few.
     ///
     /// `runs` are all runs of the kind, oldest first. As many as possible merge, so that their
-    /// entries are copied less often. Fewer merge if they have more entries than all older runs:
-    /// they mostly contain the same keys then, and each takes space for them again.
+    /// entries are copied less often. Runs of the pruned state merge with all older runs once they
+    /// have more entries than these. Both mostly contain the same keys then, and each takes space
+    /// for them.
     pub(crate) fn pick_compaction(&self, kind: Kind, level: u32, runs: &[Run]) -> Vec<u64> {
-        let fan_in_max = match kind {
-            Kind::PrunedState if level < PRUNED_STATE_WIDE_LEVELS => self.pruned_state_fan_in,
-            _ => FAN_IN,
+        let is_pruned_state = kind == Kind::PrunedState;
+        let (with_older_min, alone_min) = match level < PRUNED_STATE_WIDE_LEVELS {
+            true if is_pruned_state => (FAN_IN, self.pruned_state_fan_in),
+            _ => (1, FAN_IN),
         };
-        let entries = |runs: &[&Run]| runs.iter().map(|run| run.entries).sum::<u64>();
-        let candidates: Vec<&Run> = runs
-            .iter()
-            .filter(|run| run.level == level)
-            .take(fan_in_max)
-            .collect();
+        let of_level = runs.iter().filter(|run| run.level == level);
+        let candidates: Vec<&Run> = of_level.take(alone_min).collect();
         let older: Vec<&Run> = runs.iter().filter(|run| run.level > level).collect();
-        if candidates.len() >= fan_in_max
-            || candidates.len() >= FAN_IN && entries(&candidates) > entries(&older)
-        {
-            candidates.iter().map(|run| run.id).collect()
-        } else {
-            Vec::new()
-        }
+        let entries = |runs: &[&Run]| runs.iter().map(|run| run.entries).sum::<u64>();
+        let merges_with_older = is_pruned_state
+            && candidates.len() >= with_older_min
+            && candidates.len() + older.len() > 1
+            && entries(&candidates) > entries(&older);
+        let merged = match merges_with_older {
+            true => [older, candidates].concat(),
+            false if candidates.len() >= alone_min => candidates,
+            false => Vec::new(),
+        };
+        merged.iter().map(|run| run.id).collect()
     }
 }
 
@@ -95,7 +97,7 @@ pub(crate) struct CompactionState {
     pub(super) debt: [usize; Kind::ALL.len()],
 }
 
-/// Starts a merge on each level that has enough runs and no merge.
+/// Starts a merge on each level that has enough runs, no merge, and no run in another merge.
 pub(crate) fn start_jobs(manifest: &mut Manifest, kind: Kind, config: &CompactionConfig) {
     let levels: Vec<u32> = {
         let mut levels: Vec<u32> = manifest
@@ -113,7 +115,8 @@ pub(crate) fn start_jobs(manifest: &mut Manifest, kind: Kind, config: &Compactio
             continue;
         }
         let sources = config.pick_compaction(kind, level, &runs.list);
-        if !sources.is_empty() {
+        let is_busy = |id: &u64| runs.jobs.iter().any(|job| job.sources.contains(id));
+        if !sources.is_empty() && !sources.iter().any(is_busy) {
             let output = manifest.new_run();
             manifest.runs_mut(kind).jobs.push(MergeJob {
                 level,
@@ -143,25 +146,74 @@ mod tests {
     }
 
     #[test]
-    fn merges_more_runs_of_the_pruned_state_while_older_runs_are_larger() {
+    fn merges_the_pruned_state_with_older_runs_once_it_has_more_entries() {
         let config = CompactionConfig::default();
-        let picked = |kind, older: u64, newer: usize| {
-            let all = [runs(0, 1, &[older]), runs(1, 0, &vec![10; newer])].concat();
-            config.pick_compaction(kind, 0, &all).len()
+        let picked = |kind, level, older: u64, newer: usize| {
+            let older = runs(0, level + 1, &[older]);
+            let all = [older, runs(1, level, &vec![10; newer])].concat();
+            config.pick_compaction(kind, level, &all)
         };
+        // Up to level 1, few runs wait for more.
+        for level in [0, 1] {
+            let counts = |older, newer| picked(Kind::PrunedState, level, older, newer).len();
+            assert_eq!(
+                [3, 4, 15, 16, 20].map(|of| counts(1_000, of)),
+                [0, 0, 0, 16, 16]
+            );
+            assert_eq!([3, 4, 5].map(|of| counts(39, of)), [0, 5, 6]);
+            assert_eq!([4, 5].map(|of| counts(40, of)), [0, 6]);
+        }
+        let counts = |older, newer| picked(Kind::PrunedState, 2, older, newer).len();
+        assert_eq!([1, 2, 3, 4, 5].map(|of| counts(1_000, of)), [0, 0, 0, 4, 4]);
+        assert_eq!([1, 2, 3].map(|of| counts(10, of)), [0, 3, 4]);
+        assert_eq!(picked(Kind::PrunedState, 2, 9, 1), [0, 1], "oldest first");
         assert_eq!(
-            [3, 4, 15, 16, 20].map(|newer| picked(Kind::PrunedState, 1_000, newer)),
-            [0, 0, 0, 16, 16]
-        );
-        // The new runs are as large as all older ones, and mostly contain the same keys.
-        assert_eq!(
-            [3, 4, 5].map(|newer| picked(Kind::PrunedState, 40, newer)),
-            [0, 0, 5]
-        );
-        assert_eq!(
-            [3, 4, 20].map(|newer| picked(Kind::State, 1_000, newer)),
+            [3, 4, 20].map(|of| picked(Kind::State, 0, 9, of).len()),
             [0, 4, 4]
         );
+    }
+
+    #[test]
+    fn runs_of_the_pruned_state_without_older_ones_merge_in_pairs_above_level_1() {
+        let config = CompactionConfig::default();
+        let counts = |level, newer: usize| {
+            let all = runs(0, level, &vec![10; newer]);
+            config.pick_compaction(Kind::PrunedState, level, &all).len()
+        };
+        assert_eq!([1, 2].map(|newer| counts(2, newer)), [0, 2]);
+        assert_eq!([1, 3, 4].map(|newer| counts(1, newer)), [0, 0, 4]);
+    }
+
+    #[test]
+    fn no_merge_begins_with_a_run_that_another_merge_reads() {
+        let config = CompactionConfig::default();
+        let kind = Kind::PrunedState;
+        let mut manifest = Manifest::default();
+        let add = |manifest: &mut Manifest, level, entries: &[u64]| {
+            for &entries in entries {
+                let id = manifest.new_run();
+                manifest.add(kind, runs(id, level, &[entries])[0].clone());
+            }
+            start_jobs(manifest, kind, &config);
+            let jobs = &manifest.runs(kind).jobs;
+            jobs.iter().map(|job| job.sources.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(add(&mut manifest, 2, &[100]), [0; 0]);
+        assert_eq!(add(&mut manifest, 1, &[30; 4]), [5]);
+        assert_eq!(
+            add(&mut manifest, 0, &[100; 4]),
+            [5],
+            "all older runs are in a merge"
+        );
+        let job = manifest.runs(kind).jobs[0].clone();
+        manifest.finish(
+            kind,
+            &MergeJob {
+                written: 100,
+                ..job
+            },
+        );
+        assert_eq!(add(&mut manifest, 0, &[]), [5]);
     }
 
     #[test]
