@@ -244,13 +244,13 @@ impl RequestContext {
     ///
     /// Returns [`ErrorKind::Overloaded`] if too much work waits for the renderer threads, and
     /// [`ErrorKind::Stopping`] if the node is stopping.
-    pub async fn run<T: Send + 'static>(
+    pub fn run<T: Send + 'static>(
         &self,
         kind: WorkKind,
         demand: Demand,
         run: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ErrorKind> {
-        self.run_work(self.work(kind, demand), run).await
+    ) -> impl Future<Output = Result<T, ErrorKind>> {
+        self.run_work(self.work(kind, demand), run)
     }
 
     async fn run_work<T: Send + 'static>(
@@ -261,7 +261,8 @@ impl RequestContext {
         if work.uncorrected_usecs() <= INLINE_USECS_MAX {
             return Ok(run());
         }
-        Ok(self.node().render(work, run).await?)
+        // Boxed, because it is rare, and the future of every request would have room for it.
+        Ok(Box::pin(self.node().render(work, run)).await?)
     }
 
     /// Renders content of `size_bytes`, as [`Self::run`] does.

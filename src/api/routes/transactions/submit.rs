@@ -184,14 +184,13 @@ async fn accepted(
 /// # Errors
 ///
 /// Returns the error of `work`.
-pub(crate) async fn run_to_completion<T: 'static>(
+pub(crate) fn run_to_completion<T: 'static>(
     work: impl Future<Output = Result<T, ApiError>> + 'static,
-) -> Result<T, ApiError> {
-    let run_to_completion = RunToCompletion {
+) -> impl Future<Output = Result<T, ApiError>> {
+    RunToCompletion {
         work: Some(Box::pin(work)),
         span: Span::current(),
-    };
-    run_to_completion.await
+    }
 }
 
 /// A future whose work continues in its own task if the future is dropped.
@@ -325,7 +324,8 @@ async fn with_hash_if_committed(
     if !cx.node().may_be_committed(&signed) {
         return Ok((signed, None));
     }
-    let (signed, hash) = with_hash(cx, signed).await?;
+    // Boxed, because it is rare, and the future of every submission would have room for it.
+    let (signed, hash) = Box::pin(with_hash(cx, signed)).await?;
     Ok((signed, Some(hash)))
 }
 
