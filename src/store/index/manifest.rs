@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Run {
     /// Id of the run, which begins the keys of its blocks.
     pub id: u64,
-    /// Maximum number of merges that the newest entries passed through.
+    /// Number of merges that the newest entries passed through.
     pub level: u32,
     /// Lower bound of the versions of the entries, inclusive.
     pub first_version: u64,
