@@ -87,7 +87,7 @@ fn checked(api: &TestApi) -> u64 {
 }
 
 /// Returns the number of messages with this label that an actor has handled.
-fn handled(api: &TestApi, actor: &str, label: &str) -> u64 {
+pub fn handled(api: &TestApi, actor: &str, label: &str) -> u64 {
     let mailboxes = api.handle().mailboxes();
     let status = mailboxes.iter().find(|status| status.actor == actor);
     let by_kind = &status.unwrap().handled_by_kind;

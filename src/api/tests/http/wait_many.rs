@@ -1,6 +1,10 @@
 //! Limits of `POST /transactions/wait`, and the release of what a wait holds.
 
-use crate::kit::{Settings, TestApi, Transfer};
+use crate::{
+    kit::{Settings, TestApi, Transfer},
+    large_batches::handled,
+    signature_lanes::wait_until,
+};
 use actix_web::{
     App,
     body::{BodySize, MessageBody as _, to_bytes},
@@ -138,10 +142,12 @@ async fn holds_the_memory_of_its_hashes_until_it_ends() {
 async fn a_client_that_disconnects_ends_its_wait() {
     let api = TestApi::start(with_long_waits()).await;
     let pending = submit_parked(&api, 1).await;
-    for _ in 0..3 {
+    for number in 1..=3 {
         let waiting = begin_wait(&api, pending, 0).await;
         drop(waiting);
         until_waiting(&api, 0).await;
+        // Otherwise the committer would keep the hashes of the wait until their commits.
+        wait_until(|| handled(&api, "committer", "unsubscribe") == number).await;
     }
     // A commit finds no wait that has ended.
     api.commit(&Transfer::new(2, 0)).await;
