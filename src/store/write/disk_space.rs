@@ -50,7 +50,8 @@ const FILE_BYTES_PER_ALLOCATOR_BYTE: u64 = 4096;
 const TRANSACTION_BYTES: u64 = 512;
 
 /// Bytes of entries that a prune step writes per byte of the writes that it moves: the new run, and
-/// the merge beside it.
+/// merges beside it. Merges read three entries for each new one, but not at all times; the growth
+/// is below the bound even if hardly any key is repeated.
 const PRUNED_BYTES_PER_WRITE_BYTE: u64 = 2;
 
 /// Maximum size of a ledger without blocks and its log, in bytes: the log up to its maximum, and
