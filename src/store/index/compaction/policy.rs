@@ -55,21 +55,23 @@ impl CompactionConfig {
     /// for them.
     pub(crate) fn pick_compaction(&self, kind: Kind, level: u32, runs: &[Run]) -> Vec<u64> {
         let is_pruned_state = kind == Kind::PrunedState;
-        let (with_older_min, alone_min) = match level < PRUNED_STATE_WIDE_LEVELS {
-            true if is_pruned_state => (FAN_IN, self.pruned_state_fan_in),
-            _ => (1, FAN_IN),
+        let is_wide = is_pruned_state && level < PRUNED_STATE_WIDE_LEVELS;
+        let fan_in_max = if is_wide {
+            self.pruned_state_fan_in
+        } else {
+            FAN_IN
         };
         let of_level = runs.iter().filter(|run| run.level == level);
-        let candidates: Vec<&Run> = of_level.take(alone_min).collect();
+        let candidates: Vec<&Run> = of_level.take(fan_in_max).collect();
         let older: Vec<&Run> = runs.iter().filter(|run| run.level > level).collect();
         let entries = |runs: &[&Run]| runs.iter().map(|run| run.entries).sum::<u64>();
         let merges_with_older = is_pruned_state
-            && candidates.len() >= with_older_min
+            && candidates.len() >= if is_wide { FAN_IN } else { 1 }
             && candidates.len() + older.len() > 1
             && entries(&candidates) > entries(&older);
         let merged = match merges_with_older {
             true => [older, candidates].concat(),
-            false if candidates.len() >= alone_min => candidates,
+            false if candidates.len() >= fan_in_max => candidates,
             false => Vec::new(),
         };
         merged.iter().map(|run| run.id).collect()
