@@ -63,8 +63,8 @@ pub(crate) fn describe_status() -> Operation {
          `can_commit`, `blocked`, or `never`. The body is that of a submission, and nothing is \
          submitted. `never` is final: no node commits the transaction, after any crash. The reason \
          is that it expired by the time of a block, that its sequence number or nonce is used, \
-         that \
-         it is for another chain, or that a signature does not verify under the key it carries. \
+         that it is for another chain, or that a signature does not verify under the key it \
+         carries. \
          `committed` is final too. `blocked` may end: an account may rotate back to an earlier \
          key, and an operator may change a filter. A client without a response to its submission \
          repeats the same bytes after `can_commit`, and signs another transaction after `never`. \
