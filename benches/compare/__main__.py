@@ -177,7 +177,8 @@ def main():
         sys.exit("wrk is missing; --help says how to install it")
     # Exits through the context managers, which stop the programs and remove the directories.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
-    results = {"machine": machine.describe(options.work_dir), "options": rows.described(options)}
+    described = machine.describe(options.work_dir, options.node)
+    results = {"machine": described, "options": rows.described(options)}
     results["rows"] = cargo_benches.measure(options) if options.benches else measure_rows(options)
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")

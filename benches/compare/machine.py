@@ -49,7 +49,8 @@ def commit_of(directory):
     return commit + (" with changes" if changed else "") if commit else str(directory)
 
 
-def describe(work_dir):
+def describe(work_dir, node):
+    """Describes the machine, the checkout, and the build of the program `node`."""
     parents = [path for path in (work_dir, *work_dir.parents) if path.exists()]
     file_system = output("stat", "--file-system", "--format=%T", str(parents[0]))
     return {
@@ -61,6 +62,8 @@ def describe(work_dir):
         "file_system": file_system,
         "commit": commit_of(ROOT),
         "compiler": output("rustc", "--version"),
+        # Names the backend of ed25519 that the processor selects.
+        "node": output(str(node), "--version"),
         "flags": "profile release"
         + (f", RUSTFLAGS={os.environ['RUSTFLAGS']}" if "RUSTFLAGS" in os.environ else ""),
         "load_before": os.getloadavg()[0],

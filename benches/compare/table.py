@@ -87,7 +87,7 @@ def text(results):
     old = f" against {options['node_old']}" if options["node_old"] else ""
     lines = [
         f"{machine['date']}, commit {machine['commit']}{old},"
-        f" {machine['compiler']}, {machine['flags']};"
+        f" {machine['node']}, {machine['compiler']}, {machine['flags']};"
         f" {machine['cores']} x {machine['processor']}, {machine['memory']},"
         f" Linux {machine['kernel']},"
         f" {machine['file_system']}, load before {machine['load_before']:.1f};"

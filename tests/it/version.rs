@@ -1,9 +1,9 @@
-//! `--version`: version, commit and profile of the build.
+//! `--version`: version, commit and profile of the build, and the backend of ed25519.
 
 use crate::kit::binary;
 
 #[test]
-fn prints_version_commit_and_profile() {
+fn prints_version_commit_profile_and_backend() {
     let output = binary().arg("--version").output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
@@ -11,7 +11,11 @@ fn prints_version_commit_and_profile() {
     let build = text
         .strip_prefix(&start)
         .and_then(|rest| rest.strip_suffix(")\n"));
-    let (commit, profile) = build.and_then(|build| build.split_once(", ")).unwrap();
+    let parts: Vec<_> = build.unwrap().split(", ").collect();
+    let [commit, profile, backend] = parts[..] else {
+        panic!("{text}");
+    };
+    assert_eq!(backend, format!("ed25519 {}", expected_backend()));
     let is_commit = commit.len() == 12 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     match profile {
         // The commit would otherwise cause a rebuild of the binary.
@@ -19,4 +23,23 @@ fn prints_version_commit_and_profile() {
         "release" => assert!(is_commit || commit == "unknown", "{text}"),
         _ => panic!("{text}"),
     }
+}
+
+/// Returns the fastest backend of curve25519-dalek that this processor can run.
+#[cfg(target_arch = "x86_64")]
+fn expected_backend() -> &'static str {
+    let features = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let has = |name| features.split_whitespace().any(|feature| feature == name);
+    if has("avx512ifma") && has("avx512vl") && cfg!(curve25519_dalek_backend = "avx512") {
+        "avx512"
+    } else if has("avx2") {
+        "avx2"
+    } else {
+        "serial"
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn expected_backend() -> &'static str {
+    "serial"
 }

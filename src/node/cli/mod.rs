@@ -14,20 +14,24 @@ pub use error::CliError;
 
 use crate::config::{Config, ConfigOptions};
 use clap::{Parser, Subcommand};
+use ledger_crypto::ed25519;
+use std::sync::LazyLock;
 
-/// Version, commit and profile of the build. `build.rs` sets the last two.
-const VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    " (commit ",
-    env!("LEDGER_NODE_COMMIT"),
-    ", ",
-    env!("LEDGER_NODE_PROFILE"),
-    ")"
-);
+/// Version, commit and profile of the build, and the backend of ed25519 on this processor.
+/// `build.rs` sets commit and profile.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{} (commit {}, {}, ed25519 {})",
+        env!("CARGO_PKG_VERSION"),
+        env!("LEDGER_NODE_COMMIT"),
+        env!("LEDGER_NODE_PROFILE"),
+        ed25519::backend(),
+    )
+});
 
 /// A ledger node in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "ledger-node", version = VERSION, args_conflicts_with_subcommands = false)]
+#[command(name = "ledger-node", version = VERSION.as_str(), args_conflicts_with_subcommands = false)]
 pub struct Cli {
     #[command(flatten)]
     config: ConfigOptions,

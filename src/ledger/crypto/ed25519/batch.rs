@@ -26,8 +26,8 @@
 //! The signatures of the sum are checked one by one. The results are always those of
 //! [`Equation::holds`], and only the time differs.
 //!
-//! Sums are short to limit this time. A longer sum saves little more. Bisecting a long sum down to
-//! its invalid signatures costs more than checking all of its signatures one by one. So an invalid
+//! Sums are short to limit this time. Bisecting a long sum down to its invalid signatures costs
+//! more than checking all of its signatures one by one. So an invalid
 //! signature costs at most the savings of its own sum, and any number of invalid signatures costs
 //! at most 1.4 times as much as verification without sums.
 
@@ -47,8 +47,7 @@ use std::collections::BTreeMap;
 const SUM_MIN: usize = 3;
 /// Maximum number of equations in a sum.
 ///
-/// A maximum of 128 would save another tenth if all signatures are valid, and cost half as much
-/// again if one is not.
+/// Batches are too short for the sums that cost less (`docs/decisions/verification-equation.md`).
 const SUM_MAX: usize = 16;
 
 /// Domain separator of the hash that yields the coefficients.

@@ -7,11 +7,13 @@
 //! agree. Without the cofactor, a forged `R` of mixed order can pass a batch by chance and fail
 //! alone.
 
+mod backend;
 pub mod batch;
 mod decoded_keys;
 mod equation;
 mod keys;
 
+pub use backend::backend;
 pub use decoded_keys::DecodedKeys;
 pub use equation::Equation;
 pub use keys::{Ed25519PrivateKey, Ed25519PublicKey, Ed25519Signature, SignatureError};
