@@ -49,7 +49,7 @@ impl Scrape {
             let pairs = labels.trim_end_matches("\"}").split("\",");
             let pairs = pairs.filter(|pair| !pair.is_empty());
             let labels = pairs.map(|pair| pair.split_once("=\"").unwrap()).collect();
-            (name, labels, value.parse().unwrap())
+            (name, labels, sample_value(value))
         })
     }
 
@@ -102,6 +102,17 @@ impl Scrape {
         }
         families
     }
+}
+
+/// Returns the value of a sample. The format has one spelling of each value that is not finite, but
+/// Rust parses several.
+fn sample_value(text: &str) -> f64 {
+    let value: f64 = text.parse().unwrap();
+    assert!(
+        value.is_finite() || ["+Inf", "-Inf", "NaN"].contains(&text),
+        "not a value of the format: {text}"
+    );
+    value
 }
 
 /// Returns the families of the document's table.
@@ -177,6 +188,16 @@ async fn serves_exactly_the_documented_metrics() {
         differences.is_empty(),
         "config/metrics.md differs:\n{differences}"
     );
+}
+
+/// The growth of a ledger is unknown at first.
+#[tokio::test]
+async fn spells_infinite_values_as_the_format_does() {
+    let node = TestNode::start(&[]);
+    let scrape = Scrape::of(&node).await;
+    let forecast = "\nledger_storage_full_in_seconds +Inf\n";
+    assert!(scrape.text.contains(forecast), "{}", scrape.text);
+    assert!(scrape.samples().count() > 0);
 }
 
 #[tokio::test]

@@ -109,7 +109,12 @@ impl Families {
     /// Returns an error if a name is not allowed by the format.
     pub fn text(mut self) -> prometheus::Result<String> {
         self.0.retain(|family| !family.get_metric().is_empty());
-        TextEncoder::new().encode_to_string(&self.0)
+        let text = TextEncoder::new().encode_to_string(&self.0)?;
+        // The encoder writes infinite values as Rust does. Only a value is preceded by a space and
+        // ends a line: no help text ends with the word.
+        Ok(text
+            .replace(" inf\n", " +Inf\n")
+            .replace(" -inf\n", " -Inf\n"))
     }
 }
 
