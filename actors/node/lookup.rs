@@ -76,7 +76,7 @@ impl NodeHandle {
     /// Returns the status of a transaction that the mempool does not hold.
     ///
     /// `reason` is the recorded reason of its removal. It is returned only if the transaction is
-    /// not committed, because a block from before a restart may hold the transaction.
+    /// not committed, because the transaction may have been submitted again since.
     ///
     /// # Errors
     ///

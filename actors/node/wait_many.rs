@@ -260,7 +260,7 @@ impl ManyWait {
         match event {
             WaitEvent::Committed(committed) => self.push_committed(committed),
             WaitEvent::Removed(removed) => {
-                // A block from before a restart may hold the transaction.
+                // It may have been submitted again and committed since.
                 let found = self.look_up(removed, true).await?;
                 self.hold(found);
             }

@@ -1,7 +1,10 @@
 //! Batches of up to `api.batch_transactions_max` transactions (docs/interface.md#rule-35).
 
 use crate::{
-    kit::{Connection, RawResponse, Settings, TestApi, Transfer, assert_error, unrelated_clients},
+    kit::{
+        Connection, RawResponse, Settings, TestApi, Transfer, assert_error, handled,
+        unrelated_clients,
+    },
     signature_lanes::{Holder, wait_until},
 };
 use futures::future::{Either, select};
@@ -84,14 +87,6 @@ async fn wait_for_all(api: &TestApi, transactions: &[SignedTransaction]) {
 fn checked(api: &TestApi) -> u64 {
     let lanes = api.handle().signature_lanes();
     lanes.iter().map(|lane| lane.checked).sum()
-}
-
-/// Returns the number of messages with this label that an actor has handled.
-pub fn handled(api: &TestApi, actor: &str, label: &str) -> u64 {
-    let mailboxes = api.handle().mailboxes();
-    let status = mailboxes.iter().find(|status| status.actor == actor);
-    let by_kind = &status.unwrap().handled_by_kind;
-    by_kind.get(label).copied().unwrap_or_default()
 }
 
 #[actix_web::test]

@@ -2,21 +2,22 @@
 
 use crate::{
     calls::jobs,
-    kit::{HoldingClock, RawResponse, Settings, TestApi, Transfer, assert_error, ok_json},
+    kit::{
+        HoldingClock, PausingClock, RawResponse, Settings, TestApi, Transfer, assert_error,
+        handled, ok_json,
+    },
+    verdict_kit::advancing_clock,
 };
 use fastrand::Rng;
 use futures::future::join_all;
-use ledger_actors::{Clock, ClockReading, FilterRules, MempoolConfig, NodeConfig};
+use ledger_actors::{FilterRules, MempoolConfig, NodeConfig};
 use ledger_limits::WorkKind;
 use ledger_test_support::{function_call, orderless_payload};
 use ledger_types::{SignedTransaction, transaction::TransactionPayload};
 use serde_json::{Value, json};
 use std::{
     env,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::SeqCst},
-    },
+    sync::{Arc, atomic::Ordering::SeqCst},
 };
 
 const SINGLE: &str = "/v1/transactions";
@@ -166,21 +167,6 @@ async fn accepts_committed_bytes_beside_new_transactions_of_a_batch() {
     let committed = api.client.wait(&next.hash(api.chain.vendor())).await;
     assert_eq!(committed["success"], true, "{committed}");
     api.stop().await;
-}
-
-/// Returns a clock that is ahead of the system's by the returned number of microseconds, as if that
-/// time had passed.
-fn advancing_clock() -> (Clock, Arc<AtomicU64>) {
-    let passed_usecs = Arc::new(AtomicU64::new(0));
-    let (system, passed) = (Clock::default(), Arc::clone(&passed_usecs));
-    let clock = Clock::from_readings(move || {
-        let (reading, passed_usecs) = (system.read(), passed.load(SeqCst));
-        ClockReading {
-            wall_usecs: reading.wall_usecs + passed_usecs,
-            elapsed_usecs: reading.elapsed_usecs + passed_usecs,
-        }
-    });
-    (clock, passed_usecs)
 }
 
 /// Uses a clock, because a nonce is forgotten 100 s after the expiration of its transaction.
@@ -367,11 +353,17 @@ async fn names_the_transaction_in_a_block_that_uses_a_nonce() {
     api.stop().await;
 }
 
-/// Rejects it as before: the hash of a pruned transaction proves nothing about its bytes.
+/// Rejects it as before: the hash of a pruned transaction proves nothing about its bytes. Looks it
+/// up on the thread of the listener, then on a reader thread.
 #[actix_web::test]
 async fn rejects_committed_bytes_below_the_window() {
     const WINDOW: u64 = 6;
-    let api = TestApi::start(Settings::with_window(WINDOW)).await;
+    let clock = Arc::new(PausingClock::default());
+    let api = TestApi::start(Settings {
+        clock: clock.clock(),
+        ..Settings::with_window(WINDOW)
+    })
+    .await;
     let (numbered, orderless) = (with_number(&api, 0, 0, 7), with_nonce(&api, 1, 5, 7));
     let mut version = 0;
     for signed in [&numbered, &orderless] {
@@ -384,8 +376,16 @@ async fn rejects_committed_bytes_below_the_window() {
     while oldest_version(&api).await <= version {
         api.commit(&Transfer::new(2, numbers.next().unwrap())).await;
     }
-    for (signed, code) in [(&numbered, 3), (&orderless, 42)] {
-        assert_rejected_for(&api, signed, (code, None)).await;
+    for are_inline_reads_paused in [false, true] {
+        if are_inline_reads_paused {
+            clock.pause_inline_reads(&api).await;
+        }
+        let before = handled(&api, "storage", "read");
+        for (signed, code) in [(&numbered, 3), (&orderless, 42)] {
+            assert_rejected_for(&api, signed, (code, None)).await;
+        }
+        let of_readers = handled(&api, "storage", "read") - before;
+        assert!(!are_inline_reads_paused || of_readers > 0, "{of_readers}");
     }
     api.stop().await;
 }

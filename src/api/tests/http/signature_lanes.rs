@@ -14,6 +14,7 @@ use std::{
 };
 
 const PATH: &str = "/v1/transactions";
+const BATCH: &str = "/v1/transactions/batch";
 const SIMULATE: &str = "/v1/transactions/simulate";
 const STATUS: &str = "/v1/transactions/status";
 
@@ -236,6 +237,37 @@ async fn trusts_a_connection_again_after_several_valid_signatures() {
         let response = connection.submit(&late.sign(&api.chain)).await;
         assert_error(&response, (400, "vm_error"), "expired");
         assert_eq!(checked(), [trusted, 3 + VALID_UNTIL_TRUSTED]);
+    }
+    api.stop().await;
+}
+
+/// An invalid signature at the end of a batch outweighs the valid ones before it.
+#[actix_web::test]
+async fn remembers_the_outcomes_of_a_batch_in_its_order() {
+    let api = start(100).await;
+    let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
+    let good = |number| Transfer::new(0, number).sign(&api.chain);
+    let batch_size = VALID_UNTIL_TRUSTED + 1;
+    let mut next = 0;
+    for (is_last_bad, expected) in [
+        (true, [0, batch_size + 1]),
+        (false, [1, 2 * batch_size + 1]),
+    ] {
+        let mut connection = Connection::open(&api.client).await;
+        let mut batch: Vec<_> = (next..next + VALID_UNTIL_TRUSTED).map(good).collect();
+        next += VALID_UNTIL_TRUSTED;
+        let at = if is_last_bad { batch.len() } else { 0 };
+        batch.insert(at, bad(&api, 0));
+        connection.send(BATCH, &batch).await;
+        let response = connection.response().await;
+        assert_eq!(response.status, 206, "{}", response.text());
+        let failures = response.json()["transaction_failures"].clone();
+        assert_eq!(failures.as_array().unwrap().len(), 1, "{failures}");
+        assert_eq!(failures[0]["transaction_index"], at, "{failures}");
+        let response = connection.submit(&good(next)).await;
+        assert_eq!(response.status, 202, "{}", response.text());
+        next += 1;
+        assert_eq!(checked(), expected, "the last is invalid: {is_last_bad}");
     }
     api.stop().await;
 }

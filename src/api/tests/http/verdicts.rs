@@ -7,12 +7,15 @@ use crate::{
     },
     verdict_kit::{JSON, PATH, advancing_clock, ask, assert_kind, hash, verdict, with_nonce},
 };
-use ledger_actors::FilterRules;
+use ledger_actors::{Clock, FilterRules};
 use ledger_crypto::Ed25519Signature;
 use ledger_framework::modules::nonce_validation::OVERLAP_SECS;
 use ledger_types::transaction::TransactionAuthenticator;
 use serde_json::{Value, json};
-use std::sync::{Arc, atomic::Ordering::SeqCst};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::SeqCst},
+};
 
 /// Returns the number of transactions whose signatures the node has checked.
 fn checked(api: &TestApi) -> u64 {
@@ -171,6 +174,52 @@ async fn a_transaction_that_can_never_commit_has_a_final_reason() {
     api.stop().await;
 }
 
+/// The order is that of rule 33.
+#[actix_web::test]
+async fn a_transaction_with_several_final_reasons_has_the_first_one() {
+    let api = TestApi::start(Settings::default()).await;
+    let first = Transfer::new(0, 0).sign(&api.chain);
+    let orderless = with_nonce(&api, 1, 5, &Transfer::orderless(1));
+    for signed in [&first, &orderless] {
+        api.commit_signed(signed).await;
+    }
+    let expired = |from| Transfer {
+        expiration_timestamp_secs: now_secs() - 10,
+        ..Transfer::new(from, 0)
+    };
+    let of_other_chain = Transfer {
+        chain_id: 9,
+        ..expired(0)
+    };
+    let forged = |transfer: Transfer| {
+        let mut signed = transfer.sign(&api.chain);
+        signed.raw.gas_unit_price += 1;
+        signed
+    };
+    for (signed, reason, user) in [
+        (of_other_chain.sign(&api.chain), "other_chain", None),
+        (forged(of_other_chain), "other_chain", None),
+        (forged(expired(0)), "invalid_signature", None),
+        (
+            expired(0).sign(&api.chain),
+            "sequence_number_used",
+            Some(&first),
+        ),
+        (
+            with_nonce(&api, 1, 5, &expired(1)),
+            "nonce_used",
+            Some(&orderless),
+        ),
+        (expired(2).sign(&api.chain), "expired", None),
+    ] {
+        assert_kind(&api, &signed, ("never", reason)).await;
+        let used_by = verdict(&api, &signed).await["used_by"].clone();
+        let expected = user.map_or(Value::Null, |user| json!(hash(&api, user)));
+        assert_eq!(used_by, expected, "{reason}");
+    }
+    api.stop().await;
+}
+
 /// The block is ordered and not committed, so nothing about its transactions is final.
 #[actix_web::test]
 async fn a_block_that_is_not_committed_decides_nothing() {
@@ -244,5 +293,46 @@ async fn what_pruning_has_made_unknowable_is_410() {
     passed_usecs.store(1_000_000_000, SeqCst);
     api.commit(&Transfer::new(3, 1)).await;
     assert_kind(&api, &inside, ("never", "expired")).await;
+    api.stop().await;
+}
+
+/// The oldest readable block and pruned ones are of the same second, in which a transaction that
+/// expires [`OVERLAP_SECS`] later can be committed.
+#[actix_web::test]
+async fn a_nonce_of_the_second_of_the_oldest_block_is_410() {
+    let (start_usecs, passed_usecs) = (now_secs() * 1_000_000, Arc::new(AtomicU64::new(0)));
+    let passed = Arc::clone(&passed_usecs);
+    let api = TestApi::start(Settings {
+        clock: Clock::new(move || start_usecs + passed.load(SeqCst)),
+        ..Settings::with_window(6)
+    })
+    .await;
+    let first = api.commit(&Transfer::new(0, 0)).await;
+    let first: u64 = first["version"].as_str().unwrap().parse().unwrap();
+    let mut numbers = 1..;
+    while ledger_headers(&api.client.get("/v1").await, "node")[2] <= first {
+        api.commit(&Transfer::new(0, numbers.next().unwrap())).await;
+    }
+    passed_usecs.store((OVERLAP_SECS + 1) * 1_000_000, SeqCst);
+    api.commit(&Transfer::new(3, 0)).await;
+    let [expired, decided] = [0, 1].map(|later_secs| {
+        let transfer = Transfer {
+            expiration_timestamp_secs: start_usecs / 1_000_000 + OVERLAP_SECS + later_secs,
+            ..Transfer::orderless(1)
+        };
+        with_nonce(&api, 1, later_secs, &transfer)
+    });
+    let response = ask(&api, &expired, JSON).await;
+    assert_error(
+        &response,
+        (410, "version_pruned"),
+        "the second of the oldest block",
+    );
+    assert_kind(&api, &decided, ("never", "expired")).await;
+    let oldest_height = ledger_headers(&api.client.get("/v1").await, "node")[6];
+    let path = format!("/v1/blocks/by_height/{oldest_height}");
+    let oldest = ok_json(&api.client.get(&path).await);
+    let oldest_usecs: u64 = oldest["block_timestamp"].as_str().unwrap().parse().unwrap();
+    assert_eq!(oldest_usecs / 1_000_000, start_usecs / 1_000_000);
     api.stop().await;
 }

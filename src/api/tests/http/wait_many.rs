@@ -1,8 +1,7 @@
 //! Limits of `POST /transactions/wait`, and the release of what a wait holds.
 
 use crate::{
-    kit::{Settings, TestApi, Transfer},
-    large_batches::handled,
+    kit::{Settings, TestApi, Transfer, handled},
     signature_lanes::wait_until,
 };
 use actix_web::{
@@ -11,9 +10,11 @@ use actix_web::{
     http::StatusCode,
     test::{TestRequest, call_service, init_service},
 };
+use futures::poll;
 use ledger_api::configure;
 use ledger_crypto::HashValue;
 use ledger_test_support::http::{RawConnection, post_bytes};
+use serde_json::{Value, json};
 use std::{future::poll_fn, pin::Pin};
 
 /// The path of a request for the longest wait.
@@ -58,14 +59,28 @@ async fn begin_wait(api: &TestApi, pending: HashValue, further: u64) -> RawConne
     let hashes: Vec<_> = (0..further).map(unknown).chain([pending]).collect();
     let mut connection = send(api, &hashes).await;
     connection.received_until("HTTP/1.1 200").await;
-    until_waiting(api, 1).await;
+    assert_waiting(api, 1);
     connection
 }
 
-async fn until_waiting(api: &TestApi, count: usize) {
-    while api.handle().meters().waits.waiting != count {
-        tokio::task::yield_now().await;
-    }
+/// Asserts that this number of hashes hold a permit. The head of a response follows the outcomes
+/// that are known at its begin, and each line follows the release of its permit.
+fn assert_waiting(api: &TestApi, count: usize) {
+    let waiting = api.handle().meters().waits.waiting;
+    assert_eq!(
+        waiting, count,
+        "hashes with a known outcome hold permits, or others hold none"
+    );
+}
+
+/// Waits until the node has ended `count` waits whose clients have disconnected, and asserts that
+/// no hash holds a permit.
+async fn until_ended(api: &TestApi, count: u64) {
+    // Otherwise the committer would keep the hashes of a wait until their commits.
+    wait_until(|| handled(api, "committer", "unsubscribe") == count).await;
+    // The thread of the listener has dropped the waits when it serves another request.
+    api.client.get("/v1").await;
+    assert_waiting(api, 0);
 }
 
 /// Asserts that the response to a request with these hashes is 503 because of this limit.
@@ -87,17 +102,45 @@ async fn each_hash_counts_against_the_capacity_of_waits() {
         hashes.push(submit_parked(&api, number).await);
     }
     assert_rejected(&api, &hashes, "wait.capacity = 8").await;
-    let waiting = send(&api, &hashes[..7]).await;
-    until_waiting(&api, 7).await;
+    let mut waiting = send(&api, &hashes[..7]).await;
+    waiting.received_until("HTTP/1.1 200").await;
+    assert_waiting(&api, 7);
     assert_rejected(&api, &hashes[7..], "wait.capacity = 8").await;
     assert_eq!(api.handle().meters().waits.refused, 2);
     drop(waiting);
-    until_waiting(&api, 0).await;
+    until_ended(&api, 1).await;
     // Hashes whose outcome is known hold no permit.
     let waiting = begin_wait(&api, hashes[0], 6).await;
-    let another = send(&api, &hashes[1..7]).await;
-    until_waiting(&api, 7).await;
+    let mut another = send(&api, &hashes[1..7]).await;
+    another.received_until("HTTP/1.1 200").await;
+    assert_waiting(&api, 7);
     drop((waiting, another));
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn releases_the_permit_of_each_hash_before_it_sends_the_outcome() {
+    let api = TestApi::start(with_long_waits()).await;
+    let mut hashes = vec![unknown(0)];
+    for number in 1..=3 {
+        hashes.push(submit_parked(&api, number).await);
+    }
+    // No event ends the wait for this one.
+    let parked = Transfer::new(3, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
+    hashes.push(parked.hash(api.chain.vendor()));
+    let mut connection = send(&api, &hashes).await;
+    connection.received_until("\"unknown\"").await;
+    assert_waiting(&api, 4);
+    api.commit(&Transfer::new(2, 0)).await;
+    for hash in &hashes[1..4] {
+        connection.received_until(&hash.to_string()).await;
+    }
+    assert_waiting(&api, 1);
+    api.commit(&Transfer::new(3, 0)).await;
+    let response = connection.response().await.unwrap();
+    assert_eq!(response.json_lines().len(), hashes.len() + 1);
+    assert_waiting(&api, 0);
     api.stop().await;
 }
 
@@ -113,7 +156,7 @@ async fn each_thousand_hashes_take_a_permit_of_requests_in_flight() {
     let rejected = api.client.get("/v1").await;
     assert_eq!(rejected.status, 503, "{}", rejected.text());
     drop(waiting);
-    until_waiting(&api, 0).await;
+    until_ended(&api, 1).await;
     let waiting = begin_wait(&api, pending, 1_000).await;
     assert_eq!(api.client.get("/v1").await.status, 200);
     drop(waiting);
@@ -132,7 +175,7 @@ async fn holds_the_memory_of_its_hashes_until_it_ends() {
     let hashes: Vec<_> = (0..HASHES).map(unknown).collect();
     assert_rejected(&api, &hashes, "api.bodies_bytes_max = 102400").await;
     drop(waiting);
-    until_waiting(&api, 0).await;
+    until_ended(&api, 1).await;
     let response = send(&api, &hashes).await.response().await.unwrap();
     assert_eq!(response.status, 200, "{}", response.text());
     api.stop().await;
@@ -145,13 +188,54 @@ async fn a_client_that_disconnects_ends_its_wait() {
     for number in 1..=3 {
         let waiting = begin_wait(&api, pending, 0).await;
         drop(waiting);
-        until_waiting(&api, 0).await;
-        // Otherwise the committer would keep the hashes of the wait until their commits.
-        wait_until(|| handled(&api, "committer", "unsubscribe") == number).await;
+        until_ended(&api, number).await;
     }
     // A commit finds no wait that has ended.
     api.commit(&Transfer::new(2, 0)).await;
     assert_eq!(api.client.wait(&pending).await["success"], true);
+    api.stop().await;
+}
+
+/// The client of a wait does not read its response while the transaction is evicted, submitted
+/// again, and committed.
+#[actix_web::test]
+async fn reports_a_removed_transaction_as_committed_if_it_was_submitted_again() {
+    let mut settings = with_long_waits();
+    settings.node.wait.timeout_ms = 600_000;
+    settings.node.mempool.capacity_per_account = 1;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let hash = submit_parked(&api, 1).await;
+    let request = TestRequest::post()
+        .uri(LONG)
+        .insert_header(("content-type", "application/x-bcs"))
+        .insert_header(("content-length", body(&[hash]).len()))
+        .set_payload(body(&[hash]));
+    let many = call_service(&app, request.to_request()).await;
+    assert_eq!(many.status(), StatusCode::OK);
+    let path = format!("/v1/transactions/wait_by_hash/{hash}");
+    let request = TestRequest::get().uri(&path).to_request();
+    let mut one = Box::pin(call_service(&app, request));
+    assert!(poll!(&mut one).is_pending());
+    assert_waiting(&api, 2);
+    // Fills the gap, for which the parked transaction is evicted.
+    api.commit(&Transfer::new(2, 0)).await;
+    let removed = api
+        .client
+        .get(&format!("/v1/transactions/by_hash/{hash}"))
+        .await;
+    assert!(removed.text().contains("evicted"), "{}", removed.text());
+    let committed = api.commit(&Transfer::new(2, 1)).await;
+    assert_eq!(committed["hash"], hash.to_string());
+    let lines = to_bytes(many.into_body()).await.unwrap();
+    let outcome = str::from_utf8(&lines).unwrap().lines().next().unwrap();
+    let outcome: Value = outcome.parse().unwrap();
+    assert_eq!(
+        (&outcome["status"], &outcome["version"]),
+        (&json!("committed"), &committed["version"])
+    );
+    let one = one.await;
+    assert_eq!(one.status(), StatusCode::OK);
     api.stop().await;
 }
 

@@ -23,6 +23,7 @@ mod sponsored;
 mod storage_fee;
 mod system;
 mod takeover;
+mod unchecked_verdicts;
 mod upgrades;
 mod values;
 mod values_declared;

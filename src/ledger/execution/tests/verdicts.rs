@@ -3,11 +3,14 @@
 
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::{
-    Effect, NeverReason, ReplayHistory, Verdict, VerdictInputs, development_accounts, execute_block,
+    BlockCause, Effect, Never, NeverReason, ReplayHistory, Verdict, VerdictInputs,
+    development_accounts, execute_block,
 };
+use ledger_framework::modules::nonce_validation::OVERLAP_SECS;
 use ledger_test_support::{MemoryChain, START_SECS, TransactionBuilder, next_block};
 use ledger_types::{
-    AccountAddress, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock, ValidationStatus,
+    AccountAddress, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock,
+    ReplayProtector::SequenceNumber, ValidationStatus,
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 use std::{
@@ -62,7 +65,7 @@ fn candidate() -> impl Strategy<Value = Candidate> {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A block with these candidates, some seconds after the one before.
+    /// A block with these candidates, some seconds after the one before or in the same second.
     Block {
         passed_secs: u64,
         candidates: Vec<Index>,
@@ -74,7 +77,7 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let block = (prop_oneof![1..10u64, 20..130u64], vec(any::<Index>(), 0..4));
+    let block = (prop_oneof![0..10u64, 20..130u64], vec(any::<Index>(), 0..4));
     prop_oneof![
         4 => block.prop_map(|(passed_secs, candidates)| Step::Block { passed_secs, candidates }),
         2 => Just(Step::Rotate),
@@ -156,8 +159,16 @@ impl Program {
     }
 
     fn commit(&mut self, transactions: Vec<CheckedTransaction>) {
-        let block = self.chain.execute_at(self.now_secs, transactions);
-        let hashes: Vec<_> = user_hashes(block).collect();
+        let block = OrderedBlock {
+            // Later than the newest block, perhaps in the same second.
+            timestamp_usecs: (self.now_secs * 1_000_000).max(self.chain.tip.timestamp_usecs + 1),
+            transactions: transactions.into_iter().map(Arc::new).collect(),
+            ..next_block(&self.chain.tip)
+        };
+        let chain = &mut self.chain;
+        let block = execute_block(&chain.chain, &chain.tip, &*chain, block).unwrap();
+        let hashes: Vec<_> = user_hashes(&block).collect();
+        chain.apply(block);
         let index = self.chain.blocks.len() - 1;
         for hash in hashes {
             assert!(
@@ -266,6 +277,7 @@ impl Program {
                 None => assert!(!would_commit && self.pruned_blocks > 0, "{hash} is unknown"),
                 Some(Verdict::Never(never)) => {
                     assert!(!would_commit, "{hash}: {never:?}");
+                    self.check_reason(&transaction, never.reason);
                     self.check_user(&transaction, never.reason, never.used_by);
                     self.finals.insert(hash);
                 }
@@ -280,6 +292,26 @@ impl Program {
                 "{hash} was never, now {verdict:?}"
             );
         }
+    }
+
+    /// Asserts that a final reason is the lowest one that holds. Whether a nonce is used is known
+    /// to the ledger only.
+    fn check_reason(&self, transaction: &CheckedTransaction, reason: NeverReason) {
+        let (raw, tip) = (transaction.raw(), &self.chain.tip);
+        let next = self.chain.facts(&raw.sender).sequence_number;
+        let is_used = matches!(raw.replay_protector(), SequenceNumber(number) if number < next);
+        let is_expired = tip.timestamp_usecs / 1_000_000 >= raw.expiration_timestamp_secs;
+        let holding = [
+            (
+                raw.chain_id != self.chain.chain.id(),
+                NeverReason::OtherChain,
+            ),
+            (is_used, NeverReason::SequenceNumberUsed),
+            (reason == NeverReason::NonceUsed, NeverReason::NonceUsed),
+            (is_expired, NeverReason::Expired),
+        ];
+        let lowest = holding.iter().find(|(holds, _)| *holds);
+        assert_eq!(lowest.map(|(_, lowest)| *lowest), Some(reason), "{raw:?}");
     }
 
     /// Asserts that the named user is another committed transaction with the same protector.
@@ -323,6 +355,101 @@ proptest! {
             program.ahead_secs = *ahead_secs;
             program.check_verdicts();
         }
+    }
+}
+
+/// Returns a transaction with a nonce that the development account can commit.
+fn with_nonce(nonce: u64, lifetime_secs: u64) -> Candidate {
+    Candidate {
+        has_nonce: true,
+        number: nonce,
+        lifetime_secs,
+        has_second_key: false,
+        is_of_other_chain: false,
+        amount: lifetime_secs,
+    }
+}
+
+/// The first block of a second is pruned, and the oldest readable block is another one of it. A
+/// transaction that expires [`OVERLAP_SECS`] later can be in the first block at the earliest.
+#[test]
+fn a_commit_in_the_second_of_the_oldest_block_may_be_pruned() {
+    const BLOCK_SECS: u64 = 10;
+    let farthest_secs = BLOCK_SECS + OVERLAP_SECS;
+    let [committed, unused, later] = [farthest_secs, farthest_secs, farthest_secs + 1];
+    let candidates = [
+        with_nonce(0, committed),
+        with_nonce(1, unused),
+        with_nonce(2, later),
+    ];
+    let mut program = Program::new(&candidates);
+    let [committed, unused, later] = <[_; 3]>::try_from(program.candidates.clone()).unwrap();
+    program.now_secs += BLOCK_SECS;
+    program.commit(vec![committed.clone()]);
+    program.commit(Vec::new());
+    // The genesis block and the first one of the second.
+    program.pruned_blocks = 2;
+    let secs = |block: &ExecutedBlock| block.header.timestamp_usecs / 1_000_000;
+    assert!(
+        program.chain.blocks[1..]
+            .iter()
+            .all(|block| secs(block) == program.now_secs)
+    );
+    assert_eq!(program.committed.get(&committed.hash()), Some(&1));
+    for (passed_secs, is_expired) in [(0, false), (OVERLAP_SECS, true), (1, true)] {
+        program.now_secs += passed_secs;
+        program.commit(Vec::new());
+        assert_eq!(program.verdict(&committed), None, "after {passed_secs} s");
+        assert_eq!(
+            program.verdict(&unused).is_none(),
+            is_expired,
+            "after {passed_secs} s"
+        );
+        program.check_verdicts();
+    }
+    let (expiration_secs, head_secs) = (START_SECS + farthest_secs + 1, program.now_secs);
+    let never = Never {
+        reason: NeverReason::Expired,
+        message: format!(
+            "the transaction expired at {expiration_secs}, the newest block is of {head_secs}, in \
+             Unix seconds"
+        ),
+        used_by: None,
+    };
+    assert_eq!(program.verdict(&later), Some(Verdict::Never(never)));
+}
+
+/// The ledger remembers a nonce until [`OVERLAP_SECS`] after the expiration.
+#[test]
+fn a_remembered_nonce_is_the_cause_that_blocks_a_far_expiration() {
+    const USED_LIFETIME_SECS: u64 = 50;
+    const FAR_LIFETIME_SECS: u64 = 1_000_000;
+    let candidates = [
+        with_nonce(0, USED_LIFETIME_SECS),
+        with_nonce(0, FAR_LIFETIME_SECS),
+        with_nonce(1, FAR_LIFETIME_SECS),
+    ];
+    let mut program = Program::new(&candidates);
+    let [committed, again, other] = <[_; 3]>::try_from(program.candidates.clone()).unwrap();
+    program.now_secs += 1;
+    program.commit(vec![committed]);
+    let assert_blocked = |program: &Program, transaction, cause| {
+        let Some(Verdict::Blocked(blocked)) = program.verdict(transaction) else {
+            panic!("{:?}", program.verdict(transaction));
+        };
+        let from_secs = START_SECS + FAR_LIFETIME_SECS - OVERLAP_SECS;
+        assert_eq!((blocked.cause, blocked.from_secs), (cause, Some(from_secs)));
+    };
+    let last_secs = START_SECS + USED_LIFETIME_SECS + OVERLAP_SECS;
+    for (now_secs, cause) in [
+        (program.now_secs, BlockCause::NonceRemembered),
+        (last_secs, BlockCause::NonceRemembered),
+        (last_secs + 1, BlockCause::ExpirationTooFar),
+    ] {
+        program.now_secs = now_secs;
+        program.commit(Vec::new());
+        assert_blocked(&program, &again, cause);
+        assert_blocked(&program, &other, BlockCause::ExpirationTooFar);
     }
 }
 

@@ -5,6 +5,7 @@ mod client;
 mod connection;
 mod contract;
 mod holding_clock;
+mod pausing_clock;
 mod rejection;
 mod transfer;
 
@@ -12,6 +13,7 @@ pub use client::Client;
 pub use connection::Connection;
 pub use holding_clock::HoldingClock;
 pub use ledger_test_support::http::RawResponse;
+pub use pausing_clock::PausingClock;
 pub use rejection::Rejection;
 pub use transfer::{Transfer, exchange, now_secs};
 
@@ -113,6 +115,11 @@ impl TestApi {
     /// Returns a handle of the node.
     pub fn handle(&self) -> NodeHandle {
         self.node.handle()
+    }
+
+    /// Returns the clock of the node.
+    pub fn clock(&self) -> &Clock {
+        &self.configs.2
     }
 
     pub async fn start(settings: Settings) -> Self {
@@ -221,6 +228,14 @@ pub fn unrelated_clients(state: &ApiState, count: usize) -> Vec<SocketAddr> {
     let unrelated =
         addresses.filter(|address| classes.insert(state.client_keys.key_of(address.ip())));
     unrelated.take(count).collect()
+}
+
+/// Returns the number of messages with this label that an actor has handled.
+pub fn handled(api: &TestApi, actor: &str, label: &str) -> u64 {
+    let mailboxes = api.handle().mailboxes();
+    let status = mailboxes.iter().find(|status| status.actor == actor);
+    let by_kind = &status.unwrap().handled_by_kind;
+    by_kind.get(label).copied().unwrap_or_default()
 }
 
 /// Returns the seven ledger headers of a successful response.
