@@ -1,7 +1,7 @@
 """Compares the node with the floor and a peer, or with an older build of itself.
 
     python3 benches/compare [ROW...] [--rounds 3] [--seconds 8] [--json FILE] [--chart FILE.svg]
-    python3 benches/compare [ROW...] --node-old PATH
+    python3 benches/compare [ROW...] --node-old PATH [--node-release PATH]
     python3 benches/compare --benches --node-old PATH
 
 Each run starts a new process in an empty directory. The programs of a row run in turns. Only
@@ -11,6 +11,7 @@ figures of the same round are comparable. Build the programs first:
     cargo build --release -p ledger-floor -p ledger-peer-load -p ledger-wait-load
     npm install --no-save --prefix benches/peer       the peer; optional
     apt-get install wrk                               for the row `reads`
+    apt-get install linux-perf                        for the row `lone`
 
 A run of the floor counts only if the floor and the generator together used `--busy-share` of the
 machine. Otherwise something else limited the floor, and the ratio of the node to it would be too
@@ -21,7 +22,10 @@ and run only if they are named.
 With `--node-old`, the program of an older build replaces the floor and the peer, in all rows
 except `long` and the `sustained` ones. For both builds the table has processor time and context
 switches of each transaction or request, and processor time by thread. A remark says whether the
-processor time rose by more than the spread of the rounds. The generator of `--node` loads both.
+processor time rose by more than the spread of the rounds. `--node-release` adds the program of the
+last release. A further remark says whether figure or processor time are worse than those of the
+release by more than its spread, because many steps within the spread may add up. The generator of
+`--node` loads all.
 
 With `--benches`, the benches `stages`, `functions`, `signatures` and `growth` of both builds run
 instead. These commands build them, in both checkouts:
@@ -40,6 +44,7 @@ import sys
 import assaults
 import cargo_benches
 import chart
+import lone
 import machine
 import programs
 import reads
@@ -60,7 +65,7 @@ def arguments():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    but = f"default: all except {', '.join(sorted(rows.LONG))}"
+    but = f"default: all except {', '.join(sorted(rows.ONLY_IF_NAMED))}"
     parser.add_argument(
         "rows", nargs="*", metavar="ROW", help=f"one of {', '.join(rows.NAMES)}; {but}"
     )
@@ -100,6 +105,12 @@ def arguments():
         help="the node's program of the build to compare with",
     )
     parser.add_argument(
+        "--node-release",
+        type=program,
+        metavar="PATH",
+        help="the node's program of the last release; until there is one, of commit 4cd3bc2",
+    )
+    parser.add_argument(
         "--benches", action="store_true", help="run the benches of both builds instead of the rows"
     )
     parser.add_argument("--floor", type=program, default=programs.TARGET / "ledger-floor")
@@ -125,6 +136,8 @@ def arguments():
         parser.error(f"no row {', '.join(sorted(unknown))}")
     if options.node_old and not rows.LONG.isdisjoint(options.rows):
         parser.error(f"--node-old does not compare {', '.join(sorted(rows.LONG))}")
+    if options.node_release and (options.benches or not options.node_old):
+        parser.error("--node-release needs --node-old and rows")
     if options.benches and (options.rows or not options.node_old):
         parser.error("--benches needs --node-old and takes no rows")
     if options.rounds < 1 or options.seconds < 1:
@@ -139,8 +152,7 @@ def arguments():
 def needed(options):
     """Yields the paths of the programs that the chosen rows start."""
     yield options.node
-    if options.node_old:
-        yield options.node_old
+    yield from filter(None, (options.node_old, options.node_release))
     if options.benches:
         return
     yield options.generator
@@ -175,6 +187,8 @@ def main():
             sys.exit(f"{path} is missing; --help says how it is built")
     if reads.NAME in options.rows and not options.benches and not shutil.which("wrk"):
         sys.exit("wrk is missing; --help says how to install it")
+    if lone.NAME in options.rows and not shutil.which("perf"):
+        sys.exit("perf is missing; --help says how to install it")
     # Exits through the context managers, which stop the programs and remove the directories.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     described = machine.describe(options.work_dir, options.node)

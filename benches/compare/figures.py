@@ -4,9 +4,12 @@ import os
 import statistics
 import sys
 
+import programs
+
 median = statistics.median
 # A run is disturbed if other programs use more than this share of the machine.
 OTHERS_SHARE_MAX = 0.1
+RELEASES = {release.name for release in programs.RELEASES.values()}
 
 
 def spread(values):
@@ -39,6 +42,29 @@ def ratios(values):
     }
 
 
+def add_verdict(result, costs):
+    """Adds a remark whether the first program is worse than the release, the sum of all steps.
+
+    A step from build to build may stay within the spread of its rounds each time. `costs` maps
+    programs to processor time by round."""
+    first = result["first"]
+    release = next(name for name in result["programs"] if name in RELEASES)
+    figure, figure_of_release = (result["programs"][name]["figure"] for name in (first, release))
+    excess = figure["median"] - figure_of_release["median"]
+    if result["unit"].endswith("/s"):
+        excess = -excess
+    worse = []
+    if excess > figure_of_release["max"] - figure_of_release["min"]:
+        worse.append("the figure")
+    if first in costs and release in costs:
+        own, its = costs[first], costs[release]
+        if median(own) - median(its) > max(its) - min(its):
+            worse.append("processor time")
+    result["is_worse"] = bool(worse)
+    verdict = f"WORSE, {' and '.join(worse)}" if worse else "not worse"
+    result["remarks"].append(f"the sum of all steps since {release}: {verdict}")
+
+
 def add_costs(result, costs, options):
     """Adds processor time and context switches to a row.
 
@@ -60,6 +86,8 @@ def add_costs(result, costs, options):
         }
     if result["first"] not in cpu_us:
         return
+    if options.node_release and options.rounds > 1:
+        add_verdict(result, cpu_us)
     first = cpu_us.pop(result["first"])
     result["cpu_ratios"] = ratios({result["first"]: first, **cpu_us})
     # A single round has no spread.

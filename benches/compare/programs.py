@@ -294,6 +294,10 @@ def command_of_build(program, options, data, *of_row):
     ]
 
 
+def release_command(options, data, *of_row):
+    return command_of_build(options.node_release, options, data, *of_row)
+
+
 def floor_command(options, data, *of_row):
     return [options.floor, "--data-dir", data, *of_row]
 
@@ -346,12 +350,16 @@ ANVIL_100_MS = Anvil("anvil, 100 ms blocks", "--block-time", "0.1")
 ANVIL_10_MS = Anvil("anvil, 10 ms blocks", "--block-time", "0.01")
 ANVIL_AUTOMINE = Anvil("anvil, automine")
 PEERS = (ANVIL_100_MS, ANVIL_10_MS, ANVIL_AUTOMINE)
-NODES = (NODE, NODE_JSON, NODE_OLD, NODE_OLD_JSON)
+RELEASE = Ledger("release", release_command)
+RELEASE_JSON = Ledger("release, JSON", release_command, "--format", "json")
+NODES = (NODE, NODE_JSON, NODE_OLD, NODE_OLD_JSON, RELEASE, RELEASE_JSON)
 OLD_BUILDS = {NODE: NODE_OLD, NODE_JSON: NODE_OLD_JSON}
+RELEASES = {NODE: RELEASE, NODE_JSON: RELEASE_JSON}
 
 
 def contenders(options, first, *against):
-    """Returns the programs of a row: `first`, then its old build, or `against` if there is none."""
+    """Returns the programs of a row: `first`, then its older builds, or `against` if there is none."""
     if options.node_old:
-        return [first, OLD_BUILDS[first]]
+        builds = [first, OLD_BUILDS[first]]
+        return [*builds, RELEASES[first]] if options.node_release else builds
     return [first, *(other for other in against if other not in PEERS or options.anvil)]

@@ -10,6 +10,7 @@ import bulk
 import costs
 import growth
 import load
+import lone
 import long
 import machine
 import parked
@@ -33,19 +34,24 @@ ALL = [
     *shares.ROWS,
     *bulk.ROWS,
     *waits_many.ROWS,
+    *lone.ROWS,
 ]
 NAMES = [row.name for row in ALL]
 # Rows that use `ledger-wait-load`.
 WITH_WAITS = {row.name for row in (*reads.ROWS, *parked.ROWS, *block.ROWS, *waits_many.ROWS)}
 # Rows of the node alone, which print a table of their own.
-OF_NODE = {costs.NAME, beside.NAME, shares.NAME, waits_many.NAME}
+OF_NODE = {costs.NAME, beside.NAME, shares.NAME, waits_many.NAME, lone.NAME}
 # Rows that take a quarter of an hour or more, run only if named, and do not compare builds.
-LONG = {long.NAME, *sustained.NAMES, bulk.NAME, *OF_NODE}
-BY_DEFAULT = [name for name in NAMES if name not in LONG]
+LONG = {long.NAME, *sustained.NAMES, bulk.NAME, *OF_NODE} - {lone.NAME}
+ONLY_IF_NAMED = {*LONG, lone.NAME}
+BY_DEFAULT = [name for name in NAMES if name not in ONLY_IF_NAMED]
 
 
 def described(options):
     """Returns the options that affect the figures."""
     names = ("rounds", "seconds", "warm_up", "transfers", "sustain", "set")
-    node_old = options.node_old and machine.commit_of(options.node_old)
-    return {**{name: getattr(options, name) for name in names}, "node_old": node_old}
+    builds = {
+        name: getattr(options, name) and machine.commit_of(getattr(options, name))
+        for name in ("node_old", "node_release")
+    }
+    return {**{name: getattr(options, name) for name in names}, **builds}

@@ -84,7 +84,8 @@ def text(results):
         (own if "lines" in row else rows).append(row)
     has_costs = any("cost" in program for row in rows for program in row["programs"].values())
     head = [*HEAD, *(COST_HEAD if has_costs else [])]
-    old = f" against {options['node_old']}" if options["node_old"] else ""
+    olds = [options[name] for name in ("node_old", "node_release") if options[name]]
+    old = f" against {' and '.join(olds)}" if olds else ""
     lines = [
         f"{machine['date']}, commit {machine['commit']}{old},"
         f" {machine['node']}, {machine['compiler']}, {machine['flags']};"
