@@ -39,6 +39,17 @@ pub enum ClientError {
         /// The error of the connection.
         source: RequestError,
     },
+    /// No connection to a faucet could be opened. No account was funded.
+    #[error(
+        "no faucet listens at {url} ({source}): only a development chain has one; --faucet names \
+         the address that its node prints as faucet=URL"
+    )]
+    NoFaucet {
+        /// The requested URL.
+        url: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The service responded with an error status.
     #[error("{url} responded with {status}: {message}")]
     Rejected {

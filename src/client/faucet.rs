@@ -2,6 +2,7 @@
 
 use crate::{
     ClientError,
+    error::RequestError,
     http::{Endpoint, HttpClient, TrustedRoots, read_json},
 };
 use ledger_crypto::HashValue;
@@ -43,9 +44,10 @@ impl FaucetClient {
     ///
     /// # Errors
     ///
-    /// Returns [`ClientError::Rejected`] if the faucet responds with an error status,
+    /// Returns [`ClientError::NoFaucet`] if nothing listens at its address,
+    /// [`ClientError::Rejected`] if the faucet responds with an error status,
     /// [`ClientError::NoResponse`] if it does not respond, and [`ClientError::UnexpectedResponse`]
-    /// if the body has another form or no transaction hash. Except after `Rejected`, the account
+    /// if the body has another form or no transaction hash. Except after the first two, the account
     /// may have been funded.
     pub async fn fund(&self, to: &AccountAddress, amount: u64) -> Result<HashValue, ClientError> {
         let body = serde_json::json!({ "address": to.to_long_hex(), "amount": amount });
@@ -56,7 +58,8 @@ impl FaucetClient {
                 "application/json",
                 body.to_string().as_bytes(),
             )
-            .await?;
+            .await
+            .map_err(no_faucet)?;
         let url = self.http.url(&self.fund_path);
         let funded: FundResponse = read_json(&url, &response)?;
         let first = funded.txn_hashes.first().map(|text| text.parse());
@@ -67,5 +70,17 @@ impl FaucetClient {
                 reason: "no transaction hash".to_owned(),
             }),
         }
+    }
+}
+
+/// Returns the error of a request that reached no server as that of a missing faucet, because a
+/// chain without a faucet has no listener for it.
+fn no_faucet(error: ClientError) -> ClientError {
+    match error {
+        ClientError::NoResponse {
+            url,
+            source: RequestError::Connect(source),
+        } => ClientError::NoFaucet { url, source },
+        other => other,
     }
 }

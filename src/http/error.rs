@@ -1,6 +1,6 @@
 //! Errors of listeners and of TLS.
 
-use std::{io, net::SocketAddr, path::PathBuf};
+use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 /// A listener that does not serve.
 #[derive(Debug, thiserror::Error)]
@@ -23,12 +23,32 @@ pub enum ListenerError {
     },
 }
 
+/// One of the two files of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsFile {
+    /// The certificate chain.
+    Certificate,
+    /// The private key.
+    PrivateKey,
+}
+
+impl fmt::Display for TlsFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Certificate => "certificate",
+            Self::PrivateKey => "private key",
+        })
+    }
+}
+
 /// A certificate that cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read the {file} {}: {source}", path.display())]
     Unreadable {
+        /// The content that was expected.
+        file: TlsFile,
         /// The file.
         path: PathBuf,
         /// The error of the system.
@@ -38,6 +58,8 @@ pub enum TlsError {
     /// the private key.
     #[error("{}: {message}", path.display())]
     Malformed {
+        /// The content that was expected.
+        file: TlsFile,
         /// The file.
         path: PathBuf,
         /// The problem with the file.

@@ -82,7 +82,7 @@ mod tls;
 mod transport;
 
 pub use config::ConnectionConfig;
-pub use error::{ListenerError, TlsError};
+pub use error::{ListenerError, TlsError, TlsFile};
 pub use listener::{Listener, ListenerOptions, WORKERS_MAX};
 pub use metrics::{ConnectionStatus, ListenerMetrics, ListenerRegistry};
 pub use tls::{CertificateFiles, CertificateHolder, LoadedCertificate};

@@ -4,7 +4,7 @@
 //! client's first message arrives. A replacement changes neither handshakes under way nor open
 //! connections, and a client that resumes a session does not verify the new certificate.
 
-use crate::error::TlsError;
+use crate::error::{TlsError, TlsFile};
 use arc_swap::ArcSwap;
 use ledger_limits::{open_regular_file, read_bounded};
 use rustls::{
@@ -62,9 +62,9 @@ impl CertificateFiles {
     ///   that of the certificate.
     pub fn load(&self) -> Result<LoadedCertificate, TlsError> {
         let chain = certificates(&self.certificate)?;
-        let key_file = read(&self.private_key)?;
+        let key_file = read(TlsFile::PrivateKey, &self.private_key)?;
         let key = PrivateKeyDer::from_pem_slice(&key_file.content)
-            .map_err(|error| malformed(&self.private_key, "private key", &error))?;
+            .map_err(|error| malformed(TlsFile::PrivateKey, &self.private_key, &error))?;
         let fingerprint = chain.first().map(fingerprint).unwrap_or_default();
         let certified_key =
             CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(|source| {
@@ -175,14 +175,13 @@ impl ResolvesServerCert for CertificateHolder {
 
 /// Returns the certificates of a file: that of the server first, then those of its issuers.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let file = read(path)?;
+    let file = read(TlsFile::Certificate, path)?;
+    let malformed = |error| malformed(TlsFile::Certificate, path, &error);
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&file.content).collect();
     match chain {
-        Ok(chain) if chain.is_empty() => {
-            Err(malformed(path, "certificate", &pem::Error::NoItemsFound))
-        }
+        Ok(chain) if chain.is_empty() => Err(malformed(pem::Error::NoItemsFound)),
         Ok(chain) => Ok(chain),
-        Err(error) => Err(malformed(path, "certificate", &error)),
+        Err(error) => Err(malformed(error)),
     }
 }
 
@@ -193,7 +192,7 @@ struct PemFile {
     mode: u32,
 }
 
-fn read(path: &Path) -> Result<PemFile, TlsError> {
+fn read(file: TlsFile, path: &Path) -> Result<PemFile, TlsError> {
     let read = || {
         let file = open_regular_file(path)?;
         Ok(PemFile {
@@ -202,21 +201,23 @@ fn read(path: &Path) -> Result<PemFile, TlsError> {
         })
     };
     read().map_err(|source| TlsError::Unreadable {
+        file,
         path: path.to_owned(),
         source,
     })
 }
 
 /// Returns the error of a file. Its message repeats no line of the file, which may hold the key.
-fn malformed(path: &Path, kind: &str, error: &pem::Error) -> TlsError {
+fn malformed(file: TlsFile, path: &Path, error: &pem::Error) -> TlsError {
     let message = match error {
-        pem::Error::NoItemsFound => format!("holds no {kind} in PEM form"),
+        pem::Error::NoItemsFound => format!("holds no {file} in PEM form"),
         pem::Error::MissingSectionEnd { .. } => {
-            format!("its {kind} has a BEGIN line and no END line")
+            format!("its {file} has a BEGIN line and no END line")
         }
-        _ => format!("its {kind} is not well-formed PEM"),
+        _ => format!("its {file} is not well-formed PEM"),
     };
     TlsError::Malformed {
+        file,
         path: path.to_owned(),
         message,
     }

@@ -114,6 +114,16 @@ fn names_the_cause_of_a_failed_command() {
         &["show", "--url", &unused, to],
         &["no response from", &unused, "refused"],
     );
+    check_failure(
+        &["fund", "--faucet", &unused, to, "1"],
+        &[
+            "no faucet listens at",
+            &unused,
+            "refused",
+            "development chain",
+            "--faucet",
+        ],
+    );
     check_failure(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
     // The admin listener responds, but is not a node.
     check_failure(&["show", "--url", &node.admin, to], &["404"]);

@@ -234,6 +234,46 @@ fn signs_the_requested_number_of_transfers_before_the_load() {
     }
 }
 
+/// Each of these options takes memory before the load begins.
+#[test]
+fn rejects_numbers_whose_memory_has_no_bound() {
+    for (option, maximum) in [
+        ("--pre-signed", "10000000"),
+        ("--accounts", "10000000"),
+        ("--batch", "10000"),
+        ("--ahead", "10000"),
+    ] {
+        for value in [format!("{maximum}1"), u64::MAX.to_string()] {
+            let output = binary().args(["bench", option, &value]).output().unwrap();
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{error}");
+            assert!(error.contains(option) && error.contains(maximum), "{error}");
+        }
+    }
+}
+
+#[test]
+fn names_a_missing_faucet() {
+    let node = TestNode::start(&["faucet.enabled=false"]);
+    // Nothing listens at a reserved port.
+    let output = binary()
+        .args([
+            "bench",
+            "--url",
+            &node.api,
+            "--faucet",
+            "http://127.0.0.1:1",
+        ])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("no faucet listens at http://127.0.0.1:1"),
+        "{error}"
+    );
+}
+
 #[test]
 fn excludes_ramp_and_warm_up_from_the_measurement() {
     let node = TestNode::start(&[]);

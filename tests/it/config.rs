@@ -77,7 +77,7 @@ fn rejects_an_invalid_configuration_with_exit_code_2() {
     );
     check_rejected(
         &run(&["--set", "chain.genesis=/nowhere.toml"]),
-        &["/nowhere.toml"],
+        &["chain.genesis", "/nowhere.toml"],
     );
     check_rejected(
         &run(&["--set", "api.workers=513"]),
@@ -87,6 +87,145 @@ fn rejects_an_invalid_configuration_with_exit_code_2() {
         !directory.path().join("data").exists(),
         "a rejected start created a data directory"
     );
+}
+
+/// Checks that `config` prints the values and rejects these settings with the message of `run`.
+fn check_rejected_by_both(settings: &[&str], parts: &[&str]) {
+    let directory = tempfile::tempdir().unwrap();
+    let command = |name: &str| {
+        let mut command = binary();
+        command.arg(name).arg("--data-dir").arg(directory.path());
+        for setting in ["api.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0"]
+            .iter()
+            .chain(settings)
+        {
+            command.args(["--set", setting]);
+        }
+        command.output().unwrap()
+    };
+    let (config, run) = (command("config"), command("run"));
+    check_rejected(&run, parts);
+    check_rejected(&config, parts);
+    assert_eq!(text(&config.stderr), text(&run.stderr), "{settings:?}");
+    assert!(text(&config.stdout).contains("[wait]"), "{settings:?}");
+}
+
+#[test]
+fn config_rejects_what_a_start_rejects() {
+    check_rejected_by_both(
+        &["pruner.window_bytes=67108864", "pruner.enabled=false"],
+        &["pruner.window_bytes = 67108864", "pruner.enabled = false"],
+    );
+    check_rejected_by_both(
+        &["chain.genesis=/nowhere.toml"],
+        &["chain.genesis = \"/nowhere.toml\" (--set)", "No such file"],
+    );
+    check_rejected_by_both(
+        &["api.tls_certificate=/nowhere.pem"],
+        &["api.tls_certificate is set and api.tls_private_key is not"],
+    );
+    check_rejected_by_both(
+        &["api.tls_certificate=/no.pem", "api.tls_private_key=/no.key"],
+        &["api.tls_certificate = \"/no.pem\" (--set)", "No such file"],
+    );
+    check_rejected_by_both(
+        &["admin.token_file=/nowhere"],
+        &["admin.token_file = \"/nowhere\" (--set)", "No such file"],
+    );
+    check_rejected_by_both(
+        &["admin.listen=0.0.0.0:0"],
+        &["admin.listen = \"0.0.0.0:0\"", "admin.token_file"],
+    );
+}
+
+#[test]
+fn every_command_rejects_options_that_it_does_not_use_or_cannot_use() {
+    let run = |arguments: &[&str]| binary().args(arguments).output().unwrap();
+    for command in [
+        ["account", "show", "0x1"].as_slice(),
+        &["account", "new"],
+        &["bench"],
+    ] {
+        for option in [
+            ["--set", "nonsense.key=1"],
+            ["--config", "nope.toml"],
+            ["--data-dir", "data"],
+        ] {
+            check_rejected(&run(&[command, &option].concat()), &[option[0]]);
+            check_rejected(
+                &run(&[&option, command].concat()),
+                &[option[0], command[0], "reads no configuration"],
+            );
+        }
+    }
+    for printed in ["--defaults", "--schema"] {
+        let output = run(&["config", printed, "--set", "nonsense.key=1"]);
+        check_rejected(&output, &["--set has no effect on config", printed]);
+    }
+    let contradiction = ["pruner.window_bytes=67108864", "pruner.enabled=false"];
+    for command in ["run", "config", "compact"] {
+        check_rejected(
+            &run(&[command, "--set", "nonsense.key=1"]),
+            &["nonsense.key"],
+        );
+        check_rejected(&run(&[command, "--config", "nope.toml"]), &["nope.toml"]);
+        let [limit, off] = contradiction;
+        check_rejected(
+            &run(&[command, "--set", limit, "--set", off]),
+            &["window_bytes"],
+        );
+    }
+}
+
+#[test]
+fn takes_options_before_and_after_the_command() {
+    let output = binary()
+        .args([
+            "--set",
+            "chain.id=9",
+            "--set",
+            "wait.capacity=7",
+            "--data-dir",
+            "a",
+        ])
+        .args(["config", "--set", "wait.capacity=8"])
+        .output()
+        .unwrap();
+    let printed: toml::Table = text(&output.stdout).parse().unwrap();
+    assert_eq!(printed["chain"]["id"].as_integer(), Some(9));
+    assert_eq!(printed["wait"]["capacity"].as_integer(), Some(8));
+    assert_eq!(printed["storage"]["data_dir"].as_str(), Some("a"));
+}
+
+#[test]
+fn names_the_variable_that_a_misspelled_one_means() {
+    for (misspelled, meant) in [
+        (
+            "LEDGER_NODE_WAIT__TIMEOUT_MS",
+            "LEDGER_NODE__WAIT__TIMEOUT_MS",
+        ),
+        (
+            "LEDGER_NODE_MEMPOOL_TTL_SECS",
+            "LEDGER_NODE__MEMPOOL__TTL_SECS",
+        ),
+        (
+            "LEDGER_NODE__MEMPOOL_TTL_SECS",
+            "LEDGER_NODE__MEMPOOL__TTL_SECS",
+        ),
+    ] {
+        // `run` is last, because it does not end by itself if it starts.
+        for command in ["config", "compact", "run"] {
+            let output = binary().arg(command).env(misspelled, "5").output().unwrap();
+            check_rejected(&output, &[misspelled, meant]);
+        }
+    }
+    let output = binary()
+        .arg("config")
+        .env("LEDGER_NODE_SERVICE_HOST", "10.0.0.1")
+        .env("LEDGER_NODE_PORT_8080_TCP_ADDR", "10.0.0.1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -360,7 +360,7 @@ async fn rejects_files_on_a_hangup_that_would_block_or_fill_the_memory() {
     let tls = |certificate: &Path, key: &Path| {
         format!("[api]\ntls_certificate = {certificate:?}\ntls_private_key = {key:?}\n")
     };
-    let not_regular = "/pipe: it is not a regular file";
+    let not_regular = "the file cannot be read: it is not a regular file";
     let cases = [
         (format!("[admin]\ntoken_file = {pipe:?}\n"), not_regular),
         (tls(&pipe, &good[1]), not_regular),

@@ -105,26 +105,42 @@ fn rejects_files_without_a_certificate_or_key_by_name() {
         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
     );
     let rows = [
-        (&missing, &key, "missing.pem: No such file"),
-        (&certificate, &missing, "missing.pem: No such file"),
-        (&empty, &key, "empty.pem: holds no certificate"),
-        (&certificate, &empty, "empty.pem: holds no private key"),
+        (
+            &missing,
+            &key,
+            "missing.pem\" (--set): the file cannot be read: No such file",
+        ),
+        (
+            &certificate,
+            &missing,
+            "missing.pem\" (--set): the file cannot be read: No such file",
+        ),
+        (&empty, &key, "empty.pem\" (--set): holds no certificate"),
+        (
+            &certificate,
+            &empty,
+            "empty.pem\" (--set): holds no private key",
+        ),
         // The two files are exchanged.
-        (&key, &certificate, "key.pem: holds no certificate"),
+        (
+            &key,
+            &certificate,
+            "key.pem\" (--set): holds no certificate",
+        ),
         (
             &certificate,
             &certificate,
-            "certificate.pem: holds no private key",
+            "certificate.pem\" (--set): holds no private key",
         ),
         (
             &truncated,
             &key,
-            "cut.pem: its certificate has a BEGIN line and no END line",
+            "cut.pem\" (--set): its certificate has a BEGIN line and no END line",
         ),
         (
             &certificate,
             &no_base64,
-            "no_base64.pem: its private key is not well-formed",
+            "no_base64.pem\" (--set): its private key is not well-formed",
         ),
         (&no_certificate, &key, "no_certificate.pem and"),
         (&certificate, &no_key, "no_key.pem cannot be used together"),

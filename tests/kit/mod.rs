@@ -48,7 +48,7 @@ pub fn binary() -> std::process::Command {
     let mut command = std::process::Command::new(named);
     // The environment of the test must not configure the node.
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("LEDGER_NODE__") {
+        if name.to_string_lossy().starts_with("LEDGER_NODE_") {
             command.env_remove(name);
         }
     }

@@ -1,19 +1,27 @@
 //! The command `compact`: returns the free pages of the database to the file system.
 
 use super::{CliError, output};
-use crate::config::Settings;
+use crate::{
+    compose::check_settings,
+    config::{Config, ConfigOptions},
+};
 use ledger_store::Store;
 
 /// Compacts the database of the configured data directory, and prints its size before and after.
 ///
 /// # Errors
 ///
+/// Returns [`CliError::Configuration`] if the configuration cannot be loaded or contradicts itself.
 /// Returns [`CliError::Fatal`] if a node uses the directory, if it has no ledger, or if a file
 /// cannot be read or written. The ledger is complete then.
-pub fn execute(settings: &Settings) -> Result<(), CliError> {
+pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
+    let config = Config::load(options, std::env::vars_os())?;
+    let settings = config.settings();
+    check_settings(settings)?;
     let directory = &settings.storage.data_dir;
-    let sizes = Store::compact(directory, &settings.store)
-        .map_err(|error| CliError::fatal("the database is not compacted", &error))?;
+    let sizes = Store::compact(directory, &settings.store).map_err(|error| {
+        CliError::fatal("the database of storage.data_dir is not compacted", &error)
+    })?;
     let [before, after] = [sizes.before, sizes.after].map(|size| size.disk_bytes);
     Ok(output::line(&format!(
         "compacted {}: the database took {before} bytes of the disk, and takes {after}",

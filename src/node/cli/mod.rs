@@ -12,7 +12,7 @@ mod trust;
 
 pub use error::CliError;
 
-use crate::config::{Config, ConfigOptions};
+use crate::config::ConfigOptions;
 use clap::{Parser, Subcommand};
 use ledger_crypto::ed25519;
 use std::sync::LazyLock;
@@ -42,11 +42,11 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Start a node (the default)
-    Run,
+    Run(ConfigOptions),
     /// Print the effective configuration with the origin of each value
     Config(config::Arguments),
     /// Return the free pages of the database to the file system, while no node runs
-    Compact,
+    Compact(ConfigOptions),
     /// Create, fund and show accounts, and transfer coins
     #[command(subcommand)]
     Account(account::Command),
@@ -61,12 +61,19 @@ enum Command {
 /// Returns [`CliError::Configuration`] if the configuration cannot be used, and [`CliError::Fatal`]
 /// for any other error of the command.
 pub fn execute(cli: Cli) -> Result<(), CliError> {
-    let load = || Config::load(&cli.config, std::env::vars_os());
-    match cli.command.unwrap_or(Command::Run) {
-        Command::Run => run::execute(&load()?, &cli.config),
-        Command::Config(arguments) => config::execute(&arguments, load),
-        Command::Compact => compact::execute(load()?.settings()),
-        Command::Account(command) => account::execute(command),
-        Command::Bench(arguments) => bench::execute(arguments),
+    let before = cli.config;
+    match cli.command {
+        None => run::execute(&before),
+        Some(Command::Run(options)) => run::execute(&before.followed_by(options)),
+        Some(Command::Config(arguments)) => config::execute(before, arguments),
+        Some(Command::Compact(options)) => compact::execute(&before.followed_by(options)),
+        Some(Command::Account(command)) => {
+            before.check_unused("account")?;
+            account::execute(command)
+        }
+        Some(Command::Bench(arguments)) => {
+            before.check_unused("bench")?;
+            bench::execute(arguments)
+        }
     }
 }

@@ -16,12 +16,13 @@ use std::io;
 ///
 /// Returns [`CliError::Configuration`] if the configuration cannot be used, and
 /// [`CliError::Fatal`] for any other error that ended the node.
-pub fn execute(config: &Config, options: &ConfigOptions) -> Result<(), CliError> {
+pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
+    let config = Config::load(options, std::env::vars_os())?;
     let hooks = RunHooks {
         on_ready: print_ready,
         on_damage: |message| CliError::Fatal(message).exit(),
     };
-    let Err(RunFailure { error, stop_error }) = run(config, options, hooks) else {
+    let Err(RunFailure { error, stop_error }) = run(&config, options, hooks) else {
         tracing::info!("stopped");
         return Ok(());
     };

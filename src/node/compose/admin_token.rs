@@ -2,32 +2,28 @@
 
 use crate::{
     access::{SecretFileError, TOKEN_RECIPE, Token, TokenError},
-    config::{ConfigError, Settings},
+    config::{Config, ConfigError},
 };
 use std::net::SocketAddr;
+
+/// The setting that names the file.
+const SETTING: &str = "admin.token_file";
 
 /// Reads the token that the admin listener requires, or returns `None` if none is configured.
 ///
 /// # Errors
 ///
-/// Returns [`ConfigError::Unreadable`] or [`ConfigError::Malformed`] if the file of
-/// `admin.token_file` cannot be read, grants rights to others than its owner, or does not hold a
-/// token. Returns [`ConfigError::Contradiction`] as [`check_token_requirement`] does.
-pub fn configured_token(settings: &Settings) -> Result<Option<Token>, ConfigError> {
-    let admin = &settings.admin;
-    let Some(path) = &admin.token_file else {
-        check_token_requirement(admin.listen, None)?;
+/// Returns [`ConfigError::BadValue`] if the file of `admin.token_file` cannot be read, grants
+/// rights to others than its owner, or does not hold a token.
+pub fn configured_token(config: &Config) -> Result<Option<Token>, ConfigError> {
+    let Some(path) = &config.settings().admin.token_file else {
         return Ok(None);
     };
     let token = Token::read(path).map_err(|error| match error {
-        TokenError::File(SecretFileError::Unreadable(source)) => ConfigError::Unreadable {
-            path: path.clone(),
-            source,
-        },
-        other => ConfigError::Malformed {
-            path: path.clone(),
-            message: format!("admin.token_file: {other}"),
-        },
+        TokenError::File(SecretFileError::Unreadable(source)) => {
+            config.unreadable_file(SETTING, path, &source)
+        }
+        other => config.bad_file(SETTING, path, other.to_string()),
     })?;
     Ok(Some(token))
 }
@@ -38,11 +34,8 @@ pub fn configured_token(settings: &Settings) -> Result<Option<Token>, ConfigErro
 ///
 /// Returns [`ConfigError::Contradiction`] if there is no token and `listen` can be reached from
 /// other machines.
-pub fn check_token_requirement(
-    listen: SocketAddr,
-    token: Option<&Token>,
-) -> Result<(), ConfigError> {
-    if token.is_some() || listen.ip().is_loopback() {
+pub fn check_token_requirement(listen: SocketAddr, has_token: bool) -> Result<(), ConfigError> {
+    if has_token || listen.ip().is_loopback() {
         return Ok(());
     }
     Err(ConfigError::Contradiction(format!(

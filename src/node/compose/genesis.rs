@@ -1,6 +1,6 @@
 //! The configured genesis: a file, or a development chain.
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, message_with_position};
 use ledger_execution::{build_chain, development_genesis};
 use ledger_limits::{open_regular_file, read_bounded_text};
 use ledger_types::{AccountAddress, FrameworkUpgrade, Genesis, Parameters};
@@ -9,6 +9,9 @@ use std::path::Path;
 /// Maximum size of a genesis file, in bytes. It holds about ten million accounts. Without a limit,
 /// a file that is named by mistake could take all memory.
 const FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+/// The setting that names the file.
+const SETTING: &str = "chain.genesis";
 
 /// The configured genesis, which can start a chain.
 #[derive(Debug)]
@@ -24,14 +27,14 @@ pub struct ConfiguredGenesis {
 ///
 /// # Errors
 ///
-/// Returns [`ConfigError::Unreadable`] or [`ConfigError::Malformed`] if the genesis file cannot be
-/// read or cannot start a chain. Returns [`ConfigError::Contradiction`] if a setting contradicts
+/// Returns [`ConfigError::BadValue`] if the genesis file cannot be read or cannot start a chain.
+/// Returns [`ConfigError::Contradiction`] if a setting contradicts
 /// the file, or enables a faucet on a chain without a faucet key.
 pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigError> {
     let chain = &config.settings().chain;
     let genesis = match &chain.genesis {
         Some(path) => {
-            let genesis = read(path)?;
+            let genesis = read(config, path)?;
             check_agreement(config, &genesis, path)?;
             genesis
         }
@@ -45,10 +48,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
         }
     };
     check(&genesis).map_err(|message| match &chain.genesis {
-        Some(path) => ConfigError::Malformed {
-            path: path.clone(),
-            message,
-        },
+        Some(path) => config.bad_file(SETTING, path, message),
         None => ConfigError::Contradiction(message),
     })?;
     let is_faucet_requested = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
@@ -64,14 +64,14 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
     })
 }
 
-fn read(path: &Path) -> Result<Genesis, ConfigError> {
+fn read(config: &Config, path: &Path) -> Result<Genesis, ConfigError> {
     let text = open_regular_file(path)
         .and_then(|file| read_bounded_text(file, FILE_BYTES_MAX))
-        .map_err(|source| ConfigError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
-    toml::from_str(&text).map_err(|error| ConfigError::malformed(path, &text, &error))
+        .map_err(|source| config.unreadable_file(SETTING, path, &source))?;
+    toml::from_str(&text).map_err(|error| {
+        let message = message_with_position(&text, &error);
+        config.bad_file(SETTING, path, message)
+    })
 }
 
 /// Checks that the genesis can start a chain.

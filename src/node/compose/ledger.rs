@@ -31,13 +31,9 @@ pub fn open_ledger(
     configured: ConfiguredGenesis,
 ) -> Result<OpenLedger, RunError> {
     let directory = &settings.storage.data_dir;
-    let open_error = |error| RunError::fatal("data directory", &error);
-    let access_error = |error| {
-        RunError::fatal(
-            format_args!("data directory {}", directory.display()),
-            &error,
-        )
-    };
+    let open_error = |error| RunError::fatal("storage.data_dir", &error);
+    let access_error =
+        |error| RunError::fatal(format_args!("storage.data_dir = {directory:?}"), &error);
     let contradiction =
         |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let build =
@@ -77,23 +73,6 @@ pub fn open_ledger(
         genesis,
         chain,
     })
-}
-
-/// Checks that `pruner.window_bytes` can be kept.
-///
-/// # Errors
-///
-/// Returns [`ConfigError::Contradiction`] if the pruner is off.
-pub fn check_limit(settings: &Settings) -> Result<(), ConfigError> {
-    let pruner = &settings.node.pruner;
-    if pruner.window_bytes == 0 || pruner.enabled {
-        return Ok(());
-    }
-    Err(ConfigError::Contradiction(format!(
-        "pruner.window_bytes = {}, but pruner.enabled = false, so that nothing keeps the limit; \
-         enable the pruner, or set the limit to 0",
-        pruner.window_bytes
-    )))
 }
 
 /// Checks that the ledger without blocks is within `pruner.window_bytes`. Its genesis may have many
@@ -213,15 +192,6 @@ mod tests {
             settings.node.pruner.window_bytes = limit_bytes;
             open(&settings).unwrap();
         }
-    }
-
-    #[test]
-    fn rejects_a_limit_that_nothing_keeps() {
-        let mut settings = Settings::default();
-        settings.node.pruner.enabled = false;
-        check_limit(&settings).unwrap();
-        settings.node.pruner.window_bytes = EMPTY_LEDGER_BYTES_MAX;
-        assert!(check_limit(&settings).is_err());
     }
 
     #[test]

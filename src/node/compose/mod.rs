@@ -1,6 +1,7 @@
 //! The composition root of a node: settings -> genesis -> store -> actors -> listeners.
 
 mod admin_token;
+mod checked_config;
 mod descriptors;
 mod disk_space;
 mod error;
@@ -16,5 +17,6 @@ mod service;
 mod threads;
 mod tls;
 
+pub use checked_config::{check_config, check_settings};
 pub use error::{RunError, with_causes};
 pub use service::{RunFailure, RunHooks, run};

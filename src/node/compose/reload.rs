@@ -9,11 +9,10 @@
 //! [`check_removals`].
 
 use super::{
-    admin_token::{check_token_requirement, configured_token},
+    admin_token::check_token_requirement,
+    checked_config::{CheckedConfig, check_config},
     error::RunError,
-    genesis::configured_genesis,
-    ledger::check_limit,
-    tls::load_certificate,
+    tls,
 };
 use crate::{
     access::{RequiredToken, Token, warn_if_key_is_exposed},
@@ -37,14 +36,12 @@ use tokio::{sync::oneshot, task::JoinHandle};
 
 /// Keys of the settings that a reload applies.
 const RELOADABLE: [&str; 5] = [
-    TLS_CERTIFICATE,
-    TLS_PRIVATE_KEY,
+    tls::CERTIFICATE,
+    tls::PRIVATE_KEY,
     TOKEN_FILE,
     FILTER_RULES,
     LOG_LEVEL,
 ];
-const TLS_CERTIFICATE: &str = "api.tls_certificate";
-const TLS_PRIVATE_KEY: &str = "api.tls_private_key";
 const TOKEN_FILE: &str = "admin.token_file";
 const FILTER_RULES: &str = "filter.rules";
 const LOG_LEVEL: &str = "log.level";
@@ -285,12 +282,13 @@ fn load(
     let config = Config::load(options, std::env::vars_os())?;
     let values = values(&config);
     check_removals(&options.files, running, &values)?;
+    let CheckedConfig {
+        certificate,
+        admin_token,
+        ..
+    } = check_config(&config)?;
+    check_token_requirement(admin_listen, admin_token.is_some())?;
     let settings = config.settings();
-    check_limit(settings)?;
-    configured_genesis(&config)?;
-    let certificate = load_certificate(settings)?;
-    let admin_token = configured_token(settings)?;
-    check_token_requirement(admin_listen, admin_token.as_ref())?;
     Ok(Loaded {
         certificate,
         admin_token,
@@ -374,7 +372,7 @@ impl Changes {
         };
         let is_tls_switched = serves_tls(running) != serves_tls(loaded);
         let is_reloadable = |key: &str| match key {
-            TLS_CERTIFICATE | TLS_PRIVATE_KEY => !is_tls_switched,
+            tls::CERTIFICATE | tls::PRIVATE_KEY => !is_tls_switched,
             _ => RELOADABLE.contains(&key),
         };
         for (key, new) in loaded {
@@ -395,7 +393,7 @@ impl Changes {
 /// Returns whether the API listener serves TLS, which only a restart changes.
 fn serves_tls(values: &Values) -> bool {
     values
-        .get(TLS_CERTIFICATE)
+        .get(tls::CERTIFICATE)
         .is_some_and(|path| path.toml != UNSET)
 }
 

@@ -4,7 +4,7 @@
 //!
 //! | step | what it does | durable afterwards |
 //! |---|---|---|
-//! | 1 | [`prepare`]: checks the genesis, sets the scheduling policy, starts the log, reads certificate and token, raises the limit on open files, installs the panic hook | nothing new |
+//! | 1 | [`prepare`]: checks the configuration and the files that it names, sets the scheduling policy, starts the log, raises the limit on open files, installs the panic hook | nothing new |
 //! | 2 | [`open_ledger`]: opens or creates the data directory | block 0 of a new chain, or further framework upgrades |
 //! | 3 | [`Service::start`]: starts the actors, which restore the saved mempool, and the listeners | each block that a response reports as committed |
 //! | 4 | [`Service::announce`]: prints the ready line and removes the file of the saved mempool | the same |
@@ -21,22 +21,21 @@
 //! start continues from what is durable.
 
 use super::{
-    admin_token::configured_token,
+    checked_config::check_config,
     descriptors::raise_descriptor_limit,
     disk_space::DiskSpaceMonitor,
     error::RunError,
     final_flight::FinalFlight,
-    genesis::{ConfiguredGenesis, configured_genesis},
-    ledger::{OpenLedger, check_limit, open_ledger},
+    genesis::ConfiguredGenesis,
+    ledger::{OpenLedger, open_ledger},
     listeners::{ListenerResources, Listeners, side_listeners},
     memory_bound,
     panic_hook::install_panic_hook,
     reload::{ReloadTargets, ReloadTask},
     scheduling::set_scheduling_policy,
-    tls::configured_tls,
 };
 use crate::{
-    access::RequiredToken,
+    access::{RequiredToken, warn_if_key_is_exposed},
     admin::{ApiCertificate, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings},
     signals::{ReloadSignal, StopSignals},
@@ -44,6 +43,7 @@ use crate::{
 };
 use actix_web::rt::System;
 use ledger_actors::{FatalError, Node, QueueProgress, StopError};
+use ledger_http::CertificateHolder;
 use ledger_types::Genesis;
 use std::{io, path::Path};
 
@@ -141,15 +141,16 @@ struct Prepared {
 ///
 /// # Errors
 ///
-/// Returns [`RunError::Configuration`] if genesis, certificate, or token cannot be used, and
+/// Returns [`RunError::Configuration`] if [`check_config`] rejects the configuration, and
 /// [`RunError::Fatal`] if the limit on open files or on threads is too low.
 fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
     let settings = config.settings();
-    check_limit(settings)?;
-    let genesis = configured_genesis(config)?;
+    let checked = check_config(config)?;
+    let genesis = checked.genesis;
     start_log(settings, &genesis.genesis)?;
-    let tls = configured_tls(settings)?;
-    let admin_token = configured_token(settings)?;
+    if let Some(certificate) = &checked.certificate {
+        warn_if_key_is_exposed(certificate);
+    }
     let side_listeners = side_listeners(settings, &genesis.genesis);
     let connections = raise_descriptor_limit(settings, side_listeners)?;
     let directory = &settings.storage.data_dir;
@@ -160,10 +161,10 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
         resources: ListenerResources {
             connections,
             certificate: ApiCertificate {
-                holder: tls,
+                holder: checked.certificate.map(CertificateHolder::new),
                 lock: ReloadLock::default(),
             },
-            admin_token: RequiredToken::new(admin_token),
+            admin_token: RequiredToken::new(checked.admin_token),
             forecast: StorageForecast::default(),
         },
         flight,

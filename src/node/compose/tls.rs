@@ -1,69 +1,72 @@
 //! TLS of the API listener, from the files that the settings name.
 
-use crate::{
-    access::warn_if_key_is_exposed,
-    config::{ConfigError, Settings},
-};
-use ledger_http::{CertificateFiles, CertificateHolder, LoadedCertificate, TlsError};
+use crate::config::{Config, ConfigError, Settings};
+use ledger_http::{CertificateFiles, LoadedCertificate, TlsError, TlsFile};
 
-/// Returns the certificate of the API listener, or `None` if none is set.
-///
-/// Logs a warning if every user of the machine can use the private key.
+/// The setting of the certificate chain.
+pub const CERTIFICATE: &str = "api.tls_certificate";
+/// The setting of its private key.
+pub const PRIVATE_KEY: &str = "api.tls_private_key";
+
+/// Checks that both files are set, or none.
 ///
 /// # Errors
 ///
-/// Returns:
-///
-/// * [`ConfigError::Contradiction`] if only one of the two files is set, or if the key is not that
-///   of the certificate.
-/// * [`ConfigError::Unreadable`] if a file cannot be read.
-/// * [`ConfigError::Malformed`] if a file is not a PEM file of its kind.
-pub fn configured_tls(settings: &Settings) -> Result<Option<CertificateHolder>, ConfigError> {
-    let certificate = load_certificate(settings)?;
-    if let Some(certificate) = &certificate {
-        warn_if_key_is_exposed(certificate);
-    }
-    Ok(certificate.map(CertificateHolder::new))
-}
-
-/// Reads the certificate of the API listener, or returns `None` if none is set.
-///
-/// # Errors
-///
-/// Returns the same errors as [`configured_tls`].
-pub fn load_certificate(settings: &Settings) -> Result<Option<LoadedCertificate>, ConfigError> {
-    let files = match (
-        &settings.api_listener.tls_certificate,
-        &settings.api_listener.tls_private_key,
-    ) {
-        (None, None) => return Ok(None),
-        (Some(certificate), Some(private_key)) => CertificateFiles {
-            certificate: certificate.clone(),
-            private_key: private_key.clone(),
-        },
-        (Some(_), None) => return Err(only_one("api.tls_certificate", "api.tls_private_key")),
-        (None, Some(_)) => return Err(only_one("api.tls_private_key", "api.tls_certificate")),
+/// Returns [`ConfigError::Contradiction`] if only one of them is set.
+pub fn check_pair(settings: &Settings) -> Result<(), ConfigError> {
+    let listener = &settings.api_listener;
+    let (set, missing) = match (&listener.tls_certificate, &listener.tls_private_key) {
+        (Some(_), None) => (CERTIFICATE, PRIVATE_KEY),
+        (None, Some(_)) => (PRIVATE_KEY, CERTIFICATE),
+        (None, None) | (Some(_), Some(_)) => return Ok(()),
     };
-    files.load().map(Some).map_err(config_error)
+    Err(ConfigError::Contradiction(format!(
+        "{set} is set and {missing} is not; TLS needs both, plain HTTP neither"
+    )))
 }
 
-fn only_one(set: &str, missing: &str) -> ConfigError {
-    ConfigError::Contradiction(format!(
-        "{set} is set and {missing} is not; TLS needs both, plain HTTP neither"
-    ))
+/// Reads the certificate of the API listener, or returns `None` unless both files are set.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::BadValue`] if a file cannot be read or is not a PEM file of its kind, and
+/// [`ConfigError::Contradiction`] if the key is not that of the certificate.
+pub fn load_certificate(config: &Config) -> Result<Option<LoadedCertificate>, ConfigError> {
+    let listener = &config.settings().api_listener;
+    let (Some(certificate), Some(private_key)) =
+        (&listener.tls_certificate, &listener.tls_private_key)
+    else {
+        return Ok(None);
+    };
+    let files = CertificateFiles {
+        certificate: certificate.clone(),
+        private_key: private_key.clone(),
+    };
+    let loaded = files.load().map_err(|error| config_error(config, error))?;
+    Ok(Some(loaded))
 }
 
 /// Returns the error of files that the settings name.
-pub fn config_error(error: TlsError) -> ConfigError {
+fn config_error(config: &Config, error: TlsError) -> ConfigError {
+    let setting = |file| match file {
+        TlsFile::Certificate => CERTIFICATE,
+        TlsFile::PrivateKey => PRIVATE_KEY,
+    };
     match error {
-        TlsError::Unreadable { path, source } => ConfigError::Unreadable { path, source },
-        TlsError::Malformed { path, message } => ConfigError::Malformed { path, message },
+        TlsError::Unreadable { file, path, source } => {
+            config.unreadable_file(setting(file), &path, &source)
+        }
+        TlsError::Malformed {
+            file,
+            path,
+            message,
+        } => config.bad_file(setting(file), &path, message),
         TlsError::Unusable {
             certificate,
             private_key,
             source,
         } => ConfigError::Contradiction(format!(
-            "api.tls_certificate = {} and api.tls_private_key = {} cannot be used together: {source}",
+            "{CERTIFICATE} = {} and {PRIVATE_KEY} = {} cannot be used together: {source}",
             certificate.display(),
             private_key.display()
         )),

@@ -1,20 +1,23 @@
 //! Errors of a configuration. A message names the key and its origin.
 
 use super::{Origin, RawValue, Setting};
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file that cannot be read.
+    /// A configuration file that cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
-        source: std::io::Error,
+        source: io::Error,
     },
-    /// A file with invalid content.
+    /// A configuration file with invalid content.
     #[error("{}: {message}", path.display())]
     Malformed {
         /// The file.
@@ -32,7 +35,7 @@ pub enum ConfigError {
         /// The keys or sections that exist.
         hint: String,
     },
-    /// A value that the setting does not allow.
+    /// A value that the setting does not allow, or the path of a file that cannot be used.
     #[error("{key} = {value} ({origin}): {message}")]
     BadValue {
         /// The key.
@@ -41,12 +44,30 @@ pub enum ConfigError {
         value: String,
         /// The layer and the position in it.
         origin: Origin,
-        /// The invalid part of a list, and the allowed values.
+        /// The invalid part of a list and the allowed values, or the problem with the file.
         message: String,
     },
     /// A `--set` without a `=`.
     #[error("--set {0:?} is not of the form key=value")]
     NotAnAssignment(String),
+    /// An option of the configuration for a command that reads none.
+    #[error("{option} has no effect on {command}, which reads no configuration")]
+    UnusedOption {
+        /// The option.
+        option: &'static str,
+        /// The command.
+        command: &'static str,
+    },
+    /// An environment variable that sets nothing, because its name is not quite that of a setting.
+    #[error("the environment variable {name} sets nothing: that of {key} is {expected}")]
+    MisspelledVariable {
+        /// The name of the variable.
+        name: String,
+        /// The setting that it seems to mean.
+        key: String,
+        /// The variable of this setting.
+        expected: String,
+    },
     /// An environment variable whose value is not UTF-8.
     #[error("the environment variable {0} is not valid UTF-8")]
     NotUnicode(String),
@@ -56,21 +77,11 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// Creates the error of a file that does not parse, with the position in its content `text`.
-    ///
-    /// The message does not repeat the line, which may hold a private key.
+    /// Creates the error of a configuration file that does not parse. `text` is its content.
     pub fn malformed(path: &Path, text: &str, error: &toml::de::Error) -> Self {
-        let message = error.message();
-        let message = match error.span().and_then(|span| text.get(..span.start)) {
-            Some(before) => {
-                let (line, column) = place_after(before);
-                format!("line {line}, column {column}: {message}")
-            }
-            None => message.to_owned(),
-        };
         Self::Malformed {
             path: path.to_owned(),
-            message,
+            message: message_with_position(text, error),
         }
     }
 
@@ -84,6 +95,20 @@ impl ConfigError {
             origin,
             message: format!("{cause}expected {}", setting.kind),
         }
+    }
+}
+
+/// Returns the message of an error of the TOML text `text`, with its position.
+///
+/// It does not repeat the line, which may hold a private key.
+pub fn message_with_position(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message();
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => {
+            let (line, column) = place_after(before);
+            format!("line {line}, column {column}: {message}")
+        }
+        None => message.to_owned(),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The layers of a configuration, each a list of keys with their values and origins.
 
-use super::{ConfigError, Origin, RawValue, SETTINGS, Value};
+use super::{ConfigError, Origin, RawValue, SETTINGS, Setting, Value};
 use ledger_actors::{FilterRule, FilterRules};
 use ledger_limits::{open_regular_file, read_bounded_text};
 use std::{ffi::OsString, fs::File, path::Path};
 use toml::de::{DeTable, DeValue};
 
 /// Prefix of the environment variables that set a key.
-pub const ENVIRONMENT_PREFIX: &str = "LEDGER_NODE__";
+const ENVIRONMENT_PREFIX: &str = "LEDGER_NODE__";
 
 /// Maximum size of a file, in bytes: more than twice the longest list of filter rules, which is the
 /// only setting with a long value. Without a limit, a file that is named by mistake could take all
@@ -95,30 +95,72 @@ fn raw_value(value: &DeValue<'_>) -> RawValue {
 
 /// Returns the entries of the environment: `LEDGER_NODE__SECTION__KEY`.
 ///
+/// Ignores all other variables. Kubernetes, for example, sets `LEDGER_NODE_SERVICE_HOST` for a
+/// service `ledger-node`.
+///
 /// # Errors
 ///
-/// Returns [`ConfigError::NotUnicode`] if the value of such a variable is not UTF-8.
+/// Returns [`ConfigError::MisspelledVariable`] if a variable has the name of a setting except for
+/// case and the number of underscores, and [`ConfigError::NotUnicode`] if the value of a variable
+/// that sets a key is not UTF-8.
 pub fn environment(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Vec<Entry>, ConfigError> {
+    let named = variables.into_iter();
+    let mut named: Vec<_> = named
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .collect();
+    // The environment has no order. Sorting makes the first error deterministic.
+    named.sort_by(|(name, _), (other, _)| name.cmp(other));
     let mut entries = Vec::new();
-    for (name, value) in variables {
-        let Some(name) = name.to_str() else { continue };
-        let Some(path) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
-            continue;
-        };
+    for (name, value) in named {
+        let path = name.strip_prefix(ENVIRONMENT_PREFIX);
+        let key = path.map(|path| path.to_ascii_lowercase().replace("__", "."));
+        if key.as_deref().is_none_or(|key| setting(key).is_none())
+            && let Some(meant) = misspelled_setting(&name)
+        {
+            return Err(ConfigError::MisspelledVariable {
+                key: meant.key.to_owned(),
+                expected: variable(meant.key),
+                name,
+            });
+        }
+        let Some(key) = key else { continue };
         let value = value
             .into_string()
-            .map_err(|_| ConfigError::NotUnicode(name.to_owned()))?;
+            .map_err(|_| ConfigError::NotUnicode(name.clone()))?;
         entries.push(Entry {
-            key: path.to_ascii_lowercase().replace("__", "."),
+            key,
             value: RawValue::Untyped(value),
-            origin: Origin::Environment(name.to_owned()),
+            origin: Origin::Environment(name),
         });
     }
-    // The environment has no order. Sorting makes the first error deterministic.
-    entries.sort_by(|a, b| a.key.cmp(&b.key));
     Ok(entries)
+}
+
+fn setting(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+/// Returns the name of the environment variable that sets `key`.
+fn variable(key: &str) -> String {
+    ENVIRONMENT_PREFIX.to_owned() + &key.to_ascii_uppercase().replace('.', "__")
+}
+
+/// Returns the setting whose variable differs from `name` only in case and in the number of
+/// underscores.
+fn misspelled_setting(name: &str) -> Option<&'static Setting> {
+    let words = |name: &str| {
+        let words = name.split('_').filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("_").to_ascii_uppercase()
+    };
+    let given = words(name);
+    // The environment may have many variables, and only those of the node are compared.
+    if !given.starts_with(&words(ENVIRONMENT_PREFIX)) {
+        return None;
+    }
+    let mut settings = SETTINGS.iter();
+    settings.find(|setting| words(&variable(setting.key)) == given)
 }
 
 /// Returns the entry of a `--set key=value`.

@@ -4,24 +4,55 @@ use super::{
     ConfigError, Origin, RawValue, SETTINGS, Setting, Settings, Value,
     layers::{self, Entry},
 };
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
 
 /// The options of each command that reads a configuration.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ConfigOptions {
     /// A configuration file (TOML); may be given several times, a later one wins
-    #[arg(long = "config", value_name = "FILE", global = true)]
+    #[arg(long = "config", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// One setting, such as wait.timeout_ms=500; wins over files and environment
-    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
+    #[arg(long = "set", value_name = "KEY=VALUE")]
     pub assignments: Vec<String>,
     /// The directory of the ledger, in short for --set storage.data_dir=DIR
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR")]
     pub data_dir: Option<String>,
     /// Whether files must be regular ones. A pipe, as the shell makes for `--config <(..)`, can be
     /// read once.
     #[arg(skip)]
     pub regular_files_only: bool,
+}
+
+impl ConfigOptions {
+    /// Returns these options followed by `later` ones, which are stronger.
+    pub fn followed_by(mut self, later: Self) -> Self {
+        self.files.extend(later.files);
+        self.assignments.extend(later.assignments);
+        self.data_dir = later.data_dir.or(self.data_dir);
+        self
+    }
+
+    /// Checks that there are none, for a command that reads no configuration.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError::UnusedOption`] with the first option.
+    pub fn check_unused(&self, command: &'static str) -> Result<(), ConfigError> {
+        let option = match self {
+            Self { files, .. } if !files.is_empty() => "--config",
+            Self { assignments, .. } if !assignments.is_empty() => "--set",
+            Self {
+                data_dir: Some(_), ..
+            } => "--data-dir",
+            _ => return Ok(()),
+        };
+        Err(ConfigError::UnusedOption { option, command })
+    }
 }
 
 /// An effective configuration, with the origin of each value.
@@ -38,8 +69,8 @@ impl Config {
     /// # Errors
     ///
     /// Returns [`ConfigError`] for the first file that cannot be read or is not TOML, variable that
-    /// is not UTF-8, or `--set` without a `=`; then for the first unknown key or value that is not
-    /// allowed, from the weakest layer to the strongest.
+    /// is misspelled or not UTF-8, or `--set` without a `=`; then for the first unknown key or value
+    /// that is not allowed, from the weakest layer to the strongest.
     pub fn load(
         options: &ConfigOptions,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -75,6 +106,21 @@ impl Config {
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         let index = SETTINGS.iter().position(|setting| setting.key == key)?;
         Some(&self.values[index].1)
+    }
+
+    /// Returns the error of the file that the setting `key` names and that cannot be used.
+    pub fn bad_file(&self, key: &str, path: &Path, message: String) -> ConfigError {
+        ConfigError::BadValue {
+            key: key.to_owned(),
+            value: Value::Text(path.display().to_string()).to_string(),
+            origin: self.origin(key).cloned().unwrap_or(Origin::Default),
+            message,
+        }
+    }
+
+    /// Returns the error of the file that the setting `key` names and that cannot be read.
+    pub fn unreadable_file(&self, key: &str, path: &Path, source: &io::Error) -> ConfigError {
+        self.bad_file(key, path, format!("the file cannot be read: {source}"))
     }
 
     /// Returns whether a layer sets `key`.

@@ -16,7 +16,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use error::ConfigError;
+pub use error::{ConfigError, message_with_position};
 pub use load::{Config, ConfigOptions};
 pub use render::defaults;
 pub use schema::schema;

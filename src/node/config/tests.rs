@@ -309,6 +309,62 @@ fn errors_name_key_origin_and_allowed_values() {
 }
 
 #[test]
+fn names_the_variable_that_a_misspelled_one_means() {
+    for setting in SETTINGS {
+        let upper = setting.key.to_ascii_uppercase();
+        let variable = format!("LEDGER_NODE__{}", upper.replace('.', "__"));
+        let value = setting.default().to_string().replace('"', "");
+        let config = load(&[], &[(&variable, &value)], &[]).unwrap();
+        assert!(config.is_set(setting.key), "{variable}");
+        let words = upper.replace('.', "_");
+        for misspelled in [
+            format!("LEDGER_NODE_{words}"),
+            format!("LEDGER_NODE__{words}"),
+            format!("LEDGER_NODE_{}", upper.replace('.', "__")),
+            format!("LEDGER__NODE__{}", upper.replace(['.', '_'], "__")),
+            variable.to_ascii_lowercase(),
+        ] {
+            let error = load(&[], &[(&misspelled, "x")], &[]).unwrap_err();
+            let message = error.to_string();
+            let expected = format!(
+                "{misspelled} sets nothing: that of {} is {variable}",
+                setting.key
+            );
+            assert!(message.ends_with(&expected), "{message}");
+        }
+    }
+}
+
+#[test]
+fn ignores_the_variables_of_kubernetes_services() {
+    let mut services: Vec<_> = SETTINGS.iter().map(Setting::section).collect();
+    services.dedup();
+    let services = services.iter().map(|section| {
+        format!(
+            "LEDGER_NODE_{}",
+            section.to_ascii_uppercase().replace('.', "_")
+        )
+    });
+    for service in services.chain(["LEDGER_NODE".to_owned()]) {
+        let variables = [
+            "SERVICE_HOST",
+            "SERVICE_PORT",
+            "SERVICE_PORT_HTTP",
+            "PORT",
+            "PORT_8080_TCP",
+            "PORT_8080_TCP_ADDR",
+            "PORT_8080_TCP_PORT",
+            "PORT_8080_TCP_PROTO",
+        ]
+        .map(|name| format!("{service}_{name}"));
+        let environment = variables
+            .each_ref()
+            .map(|name| (name.as_str(), "tcp://10.0.0.1:8080"));
+        load(&[], &environment, &[]).unwrap();
+    }
+}
+
+#[test]
 fn accepts_sections_without_keys() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("empty.toml");

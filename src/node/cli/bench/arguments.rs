@@ -26,6 +26,18 @@ const ASSUMED_DURATION: Duration = Duration::from_secs(3_600);
 /// The limit is 30 days, so that no sum of them overflows.
 const SECONDS_MAX: Duration = Duration::from_secs(30 * 24 * 3_600);
 
+/// Maximum number of transfers that are signed in advance, which take 4 GB of memory.
+const PRE_SIGNED_MAX: u64 = 10_000_000;
+
+/// Maximum number of sending accounts, which take some GB of memory.
+const ACCOUNTS_MAX: usize = 10_000_000;
+
+/// Maximum number of transfers in a batch: the largest `api.batch_transactions_max` of a node.
+const BATCH_MAX: usize = 10_000;
+
+/// Maximum number of batches ahead. The generator keeps their hashes until they are committed.
+const AHEAD_MAX: u64 = 10_000;
+
 /// The options of `bench`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Arguments {
@@ -37,8 +49,9 @@ pub struct Arguments {
     pub(super) faucet: String,
     #[command(flatten)]
     pub(super) trust: TrustOptions,
-    /// Number of sending accounts; at least one per connection, except with --orderless
-    #[arg(long, default_value = "1000")]
+    /// Number of sending accounts; at least one per connection, except with --orderless, and at
+    /// most 10,000,000
+    #[arg(long, default_value = "1000", value_parser = up_to::<ACCOUNTS_MAX>)]
     pub(super) accounts: NonZeroUsize,
     /// Number of connections, each with one request at a time
     #[arg(long, default_value = "64")]
@@ -58,12 +71,14 @@ pub struct Arguments {
     /// Maximum number of measured transfers
     #[arg(long, value_name = "N")]
     pub(super) transfers: Option<u64>,
-    /// Number of transfers to sign before the load, about 400 bytes of memory each; further ones,
-    /// and those whose sequence number is no longer next, are signed during the load
+    /// Number of transfers to sign before the load, at most 10,000,000 at about 400 bytes of memory
+    /// each; further ones, and those whose sequence number is no longer next, are signed during the
+    /// load
     #[arg(
         long,
         value_name = "N",
         default_value = "0",
+        value_parser = clap::value_parser!(u64).range(..=PRE_SIGNED_MAX),
         conflicts_with = "orderless"
     )]
     pub(super) pre_signed: u64,
@@ -79,12 +94,18 @@ pub struct Arguments {
     pub(super) wait: Wait,
     /// Number of transfers in a request, as a batch if more than 1; at most
     /// api.batch_transactions_max of the node
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = up_to::<BATCH_MAX>)]
     pub(super) batch: NonZeroUsize,
     /// Number of batches that a connection submits beyond the one whose commits it waits for, in
-    /// mode await
-    #[arg(long, value_name = "N", default_value = "0", requires = "batch")]
-    pub(super) ahead: usize,
+    /// mode await; at most 10,000
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        requires = "batch",
+        value_parser = clap::value_parser!(u64).range(..=AHEAD_MAX),
+    )]
+    pub(super) ahead: u64,
     /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
     /// account
     #[arg(long)]
@@ -101,6 +122,14 @@ pub struct Arguments {
     /// Process of the node on this machine, whose processor time and memory are reported
     #[arg(long)]
     pub(super) pid: Option<u32>,
+}
+
+/// Parses a number from 1 to `MAX`.
+fn up_to<const MAX: usize>(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<NonZeroUsize>() {
+        Ok(number) if number.get() <= MAX => Ok(number),
+        _ => Err(format!("expected a number from 1 to {MAX}")),
+    }
 }
 
 /// A duration in seconds, at most [`SECONDS_MAX`].
@@ -239,7 +268,7 @@ impl Arguments {
             connections: self.connections.get(),
             threads: self.threads.get().min(self.connections.get()),
             batch: self.batch.get(),
-            batches_ahead: self.ahead,
+            batches_ahead: self.ahead as usize,
             ramp,
             warm_up,
             duration,

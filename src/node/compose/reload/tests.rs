@@ -1,5 +1,8 @@
 use super::*;
-use crate::{admin::ReloadLock, compose::ledger::open_ledger};
+use crate::{
+    admin::ReloadLock,
+    compose::{genesis::configured_genesis, ledger::open_ledger},
+};
 use ledger_actors::Node;
 use std::{cell::Cell, fs, time::Duration};
 use tokio::{sync::mpsc, time::timeout};
@@ -189,13 +192,13 @@ fn applies_other_files_of_the_certificate_but_not_a_switch_to_or_from_tls() {
     };
     let changes = Changes::between(&tls("a"), &tls("b"));
     let expected =
-        [TLS_CERTIFICATE, TLS_PRIVATE_KEY].map(|key| change(key, "\"a.pem\"", "\"b.pem\""));
+        [tls::CERTIFICATE, tls::PRIVATE_KEY].map(|key| change(key, "\"a.pem\"", "\"b.pem\""));
     assert_eq!(changes.applied, expected);
     assert_eq!(changes.needs_restart, [] as [&str; 0]);
     for (running, loaded) in [(tls("a"), with(&[])), (with(&[]), tls("a"))] {
         let changes = Changes::between(&running, &loaded);
         assert_eq!(changes.applied, []);
-        assert_eq!(changes.needs_restart, [TLS_CERTIFICATE, TLS_PRIVATE_KEY]);
+        assert_eq!(changes.needs_restart, [tls::CERTIFICATE, tls::PRIVATE_KEY]);
     }
 }
 

@@ -1,0 +1,109 @@
+//! The check of a configuration and of the files that it names, without the ledger.
+
+use super::{
+    admin_token::{check_token_requirement, configured_token},
+    genesis::{ConfiguredGenesis, configured_genesis},
+    tls::{check_pair, load_certificate},
+};
+use crate::{
+    access::Token,
+    config::{Config, ConfigError, Settings},
+};
+use ledger_http::LoadedCertificate;
+
+/// The content of the files that a valid configuration names.
+#[derive(Debug)]
+pub struct CheckedConfig {
+    /// The genesis of the chain.
+    pub genesis: ConfiguredGenesis,
+    /// The certificate of the API listener, or `None` if it has no TLS.
+    pub certificate: Option<LoadedCertificate>,
+    /// The token that the admin listener requires, or `None` if it requires none.
+    pub admin_token: Option<Token>,
+}
+
+/// Checks a configuration as a start does before it opens the ledger. Starts nothing and logs
+/// nothing.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::Contradiction`] as [`check_settings`] does, or if a setting contradicts
+/// the genesis or the private key is not that of the certificate. Returns
+/// [`ConfigError::BadValue`] if a setting names a file that cannot be read or used.
+pub fn check_config(config: &Config) -> Result<CheckedConfig, ConfigError> {
+    check_settings(config.settings())?;
+    Ok(CheckedConfig {
+        genesis: configured_genesis(config)?,
+        certificate: load_certificate(config)?,
+        admin_token: configured_token(config)?,
+    })
+}
+
+/// Checks the settings against each other, without the files that they name.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::Contradiction`] if nothing keeps `pruner.window_bytes`, if only one file
+/// of TLS is set, or if the admin listener can be reached from other machines without a token.
+pub fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
+    check_limit(settings)?;
+    check_pair(settings)?;
+    check_token_requirement(settings.admin.listen, settings.admin.token_file.is_some())
+}
+
+/// Checks that `pruner.window_bytes` can be kept.
+fn check_limit(settings: &Settings) -> Result<(), ConfigError> {
+    let pruner = &settings.node.pruner;
+    if pruner.window_bytes == 0 || pruner.enabled {
+        return Ok(());
+    }
+    Err(ConfigError::Contradiction(format!(
+        "pruner.window_bytes = {}, but pruner.enabled = false, so that nothing keeps the limit; \
+         enable the pruner, or set the limit to 0",
+        pruner.window_bytes
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ConfigOptions, Kind, SETTINGS};
+    use ledger_test_support::http::TestCertificate;
+    use std::fs;
+
+    /// Checks the configuration of these settings, and returns the message of its error.
+    fn rejection(assignments: &[String]) -> Option<String> {
+        let options = ConfigOptions {
+            assignments: assignments.to_vec(),
+            ..ConfigOptions::default()
+        };
+        let checked = check_config(&Config::load(&options, []).unwrap());
+        checked.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_the_setting_of_each_file_that_cannot_be_used() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = directory.path().join("text");
+        fs::write(&text, "neither TOML nor PEM").unwrap();
+        let files = TestCertificate::new();
+        // A file of TLS needs the other one.
+        let tls = [
+            format!("api.tls_certificate={}", files.certificate_file().display()),
+            format!("api.tls_private_key={}", files.key_file().display()),
+        ];
+        assert_eq!(rejection(&tls), None);
+        let settings = SETTINGS.iter();
+        let keys = settings.filter(|setting| matches!(setting.kind, Kind::OptionalPath));
+        for setting in keys {
+            for path in ["/nowhere", text.to_str().unwrap()] {
+                let key = setting.key;
+                let mut assignments = tls.to_vec();
+                assignments.push(format!("{key}={path}"));
+                let message = rejection(&assignments).unwrap_or_default();
+                let start = format!("{key} = \"{path}\" (--set): ");
+                assert!(message.starts_with(&start), "{key} = {path}: {message:?}");
+            }
+        }
+    }
+}
