@@ -1,11 +1,13 @@
 //! HTTP/1.1, by the dispatcher of actix-http and what it leaves open.
 //!
-//! actix-http has a deadline for the head of a connection's first request only. It reads requests
-//! faster than it responds to them, and serves requests that follow `Connection: close`. Its
-//! deadline for the next request is a timer that is created and dropped for each.
-//! [`Deadlines`] replaces its deadlines, and [`TrackedStream`] bounds what it reads.
+//! actix-http has a deadline for the head of a connection's first request only. It decodes requests
+//! faster than it responds to them, encodes a response for the request that it decoded last, and
+//! serves requests that follow `Connection: close`. Its deadline for the next request is a timer
+//! that is created and dropped for each. [`Deadlines`] replaces its deadlines, and
+//! [`TrackedStream`] passes it one request at a time.
 
 mod deadlines;
+mod framing;
 mod idle;
 mod read_ahead;
 mod state;
@@ -25,12 +27,13 @@ use actix_web::dev::{Extensions, ServiceResponse};
 use bytes::Bytes;
 use deadlines::Deadlines;
 use futures::{
-    future::{Either, TryFutureExt as _, pending},
+    future::FutureExt as _,
     stream::{Stream, StreamExt as _},
 };
 use read_ahead::TrackedStream;
 use state::{ConnectionState, RequestGuard};
 use std::{
+    convert::Infallible,
     future::{Future as _, poll_fn},
     net::SocketAddr,
     pin::{Pin, pin},
@@ -66,16 +69,13 @@ where
     let stopping = context.stopping.clone();
     let on_connect = context.on_connect;
     let handler = fn_service(move |mut request: Request| {
-        let Some((state, guard)) = begin_request(&mut request) else {
-            // No further request is served. The request is dropped with its connection, as soon as
-            // the last response has been sent.
-            return Either::Right(pending());
-        };
+        let (state, guard) = begin_request(&mut request);
         let requested = request.head().connection_type();
-        Either::Left(app.call(request).map_ok(move |response| {
-            let response = set_connection_header(response.into(), requested, &state);
-            response.map_body(|_, body| ChunkedBody::new(body, guard))
-        }))
+        app.call(request).map(move |result| {
+            let response = result.map_or_else(Response::from, Response::from);
+            let response = set_connection_header(response, requested, &state);
+            Ok::<_, Infallible>(response.map_body(|_, body| ChunkedBody::new(body, guard)))
+        })
     });
     HttpService::build()
         // `Deadlines` replaces these two. That of actix-http for a head would apply to the first
@@ -100,20 +100,19 @@ where
         .await
 }
 
-/// Begins a request, unless an earlier one was the last of its connection.
-fn begin_request(request: &mut Request) -> Option<(Rc<ConnectionState>, RequestGuard)> {
-    // Each connection has a state.
-    let state = Rc::clone(request.conn_data::<Rc<ConnectionState>>()?);
-    if state.is_closing() {
-        return None;
-    }
+/// Begins a request. The response holds the guard until it has been encoded whole.
+fn begin_request(request: &mut Request) -> (Rc<ConnectionState>, RequestGuard) {
+    let state = request
+        .conn_data::<Rc<ConnectionState>>()
+        .expect("each connection has a state");
+    let state = Rc::clone(state);
     let guard = state.begin_request();
     // By the request's own version and `Connection` header (RFC 9112, section 9.3).
     if request.head().connection_type() == ConnectionType::Close {
         state.close_after_request();
     }
     report_body_reads(request, &state);
-    Some((state, guard))
+    (state, guard)
 }
 
 /// Reports to `state` when a handler reads a part of the body.
@@ -140,8 +139,7 @@ fn set_connection_header(
     // actix-http replaces it before it writes the head.
     head.version = Version::HTTP_11;
     if requested != ConnectionType::KeepAlive || head.connection_type() == ConnectionType::Close {
-        // Without the flag, actix-http uses the connection type of the newest decoded request. The
-        // server supports no upgrade: actix-http ends a connection that requested one.
+        // The server supports no upgrade: actix-http ends a connection that requested one.
         head.set_connection_type(ConnectionType::Close);
         state.close_after_request();
     }
@@ -166,4 +164,98 @@ pub async fn serve<H: Http1Service, D>(
         deadlines.poll(context)
     })
     .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
+    use actix_web::{HttpResponse, web};
+    use ledger_limits::{KeyedLimit, TrustedProxies};
+    use std::{
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering::Relaxed},
+        },
+        time::Duration,
+    };
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpStream,
+    };
+
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+
+    fn options() -> ListenerOptions<()> {
+        const LONG: Duration = Duration::from_secs(3600);
+        ListenerOptions {
+            name: "test",
+            metrics: ListenerRegistry::default().add("test"),
+            address: ([127, 0, 0, 1], 0).into(),
+            workers: 1,
+            backlog: 16,
+            max_connections: 16,
+            addresses: Arc::new(KeyedLimit::new(16)),
+            trusted_proxies: TrustedProxies::default(),
+            tls: None,
+            connection: ConnectionConfig {
+                tls_handshake_timeout: LONG,
+                keep_alive: LONG,
+                client_request_timeout: LONG,
+                client_send_timeout: LONG,
+                max_streams: 1,
+            },
+            on_connect: || (),
+            shutdown_timeout: Duration::from_secs(1),
+        }
+    }
+
+    #[actix_web::test]
+    async fn serves_no_request_while_a_write_blocks() {
+        /// Requests whose responses exceed all buffers of the kernel.
+        const REQUESTS_MAX: usize = 400_000;
+        /// Requests of another client during which the pipeline must make no progress.
+        const OTHERS: usize = 1_000;
+        let served = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&served);
+        let mut listener = Listener::start(&options(), move |app| {
+            let served = Arc::clone(&counter);
+            let count = move || {
+                served.fetch_add(1, Relaxed);
+                async {
+                    HttpResponse::Ok()
+                        .insert_header(("x", "y".repeat(400)))
+                        .finish()
+                }
+            };
+            app.route("/", web::get().to(count));
+            app.route("/other", web::get().to(HttpResponse::Ok));
+        })
+        .unwrap();
+        listener.wait_until_serving().await.unwrap();
+        let url = listener.url();
+        let address = url.strip_prefix("http://").unwrap();
+        let pipeline = TcpStream::connect(address).await.unwrap();
+        let mut other = TcpStream::connect(address).await.unwrap();
+        let requests = REQUEST.repeat(1_000);
+        let (mut sent, mut idle) = (0, 0);
+        while idle < OTHERS {
+            let before = served.load(Relaxed);
+            assert!(before < REQUESTS_MAX, "responses wait in memory");
+            if let Ok(bytes) = pipeline.try_write(&requests[sent % requests.len()..]) {
+                sent += bytes;
+            }
+            other
+                .write_all(b"GET /other HTTP/1.1\r\nhost: a\r\n\r\n")
+                .await
+                .unwrap();
+            assert!(other.read(&mut [0; 1024]).await.unwrap() > 0);
+            idle = if served.load(Relaxed) == before {
+                idle + 1
+            } else {
+                0
+            };
+        }
+        drop((pipeline, other));
+        listener.stop().await;
+    }
 }

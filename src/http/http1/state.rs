@@ -2,27 +2,38 @@
 
 use std::{cell::Cell, rc::Rc};
 
-/// Maximum number of bytes that are read ahead of the request in flight, unless its handler reads
-/// a body. actix-http decodes everything that it has read, and a decoded request may take thirty
-/// times as much memory as its bytes.
-const READ_AHEAD_BYTES_MAX: usize = 4 * 1024;
+/// Maximum number of bytes of a body that are read ahead of its handler, and of bytes that are read
+/// ahead of the request in flight.
+pub const READ_AHEAD_BYTES_MAX: usize = 4 * 1024;
 
 /// The state of a connection.
 #[derive(Debug, Default)]
 pub struct ConnectionState {
     /// Number of requests that have begun.
     requests: Cell<u64>,
-    /// Whether a request is in flight, until its response has been written.
+    /// Whether a request is in flight: from the end of its head until its response has been
+    /// encoded whole.
     is_serving: Cell<bool>,
-    /// Whether bytes have arrived since the last request began.
-    has_new_bytes: Cell<bool>,
-    /// Bytes read since no request was in flight, or a handler read a part of a body.
-    read_ahead_bytes: Cell<usize>,
-    /// Whether actix-http wanted to read more than it may.
-    is_paused: Cell<bool>,
+    /// Whether the socket accepts no more bytes of responses for now.
+    is_write_blocked: Cell<bool>,
+    /// Whether the head of a request has begun to arrive and is incomplete.
+    has_partial_head: Cell<bool>,
+    /// Bytes of a body that its handler has not read.
+    unread_body_bytes: Cell<usize>,
+    /// Reason for which actix-http may read no more.
+    pause: Cell<Option<Pause>>,
     closing: Cell<Closing>,
     /// Whether the client is to get a 408, which actix-http cannot send.
     owes_408: Cell<bool>,
+}
+
+/// A reason for which actix-http may read no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The handler must read its body first.
+    Body,
+    /// The response to the request in flight must be encoded first.
+    Response,
 }
 
 /// Progress of closing a connection.
@@ -41,11 +52,10 @@ pub enum Closing {
 }
 
 impl ConnectionState {
-    /// Begins a request, which is in flight until the guard is dropped.
+    /// Begins a request, whose response has been encoded whole when the guard is dropped.
     pub fn begin_request(self: &Rc<Self>) -> RequestGuard {
         self.requests.set(self.requests.get().wrapping_add(1));
         self.is_serving.set(true);
-        self.has_new_bytes.set(false);
         RequestGuard {
             state: Rc::clone(self),
         }
@@ -63,7 +73,39 @@ impl ConnectionState {
 
     /// Returns whether the head of a request has begun to arrive and is incomplete.
     pub fn has_partial_head(&self) -> bool {
-        self.has_new_bytes.get() && !self.is_serving()
+        self.has_partial_head.get()
+    }
+
+    /// Records whether actix-http has received a part of a head.
+    pub fn record_partial_head(&self, has_partial_head: bool) {
+        self.has_partial_head.set(has_partial_head);
+    }
+
+    /// Records that actix-http has received a whole head.
+    pub fn end_head(&self) {
+        self.has_partial_head.set(false);
+        self.is_serving.set(true);
+        self.unread_body_bytes.set(0);
+    }
+
+    /// Records that bytes of a body were passed to actix-http.
+    pub fn record_body(&self, bytes: usize) {
+        let unread = self.unread_body_bytes.get().saturating_add(bytes);
+        self.unread_body_bytes.set(unread);
+    }
+
+    /// Records whether the last write to the socket blocked.
+    pub fn record_write(&self, is_blocked: bool) {
+        self.is_write_blocked.set(is_blocked);
+    }
+
+    /// Returns whether actix-http may receive the next request.
+    ///
+    /// actix-http encodes a response for the request that it has decoded last, so the response to
+    /// the request in flight must be encoded first. While a write blocks, responses would wait in
+    /// memory.
+    pub fn accepts_next_request(&self) -> bool {
+        !self.is_serving() && !self.is_write_blocked.get() && !self.is_closing()
     }
 
     /// Returns the progress of closing the connection.
@@ -109,41 +151,40 @@ impl ConnectionState {
         self.owes_408.take()
     }
 
-    /// Allows as much read-ahead again, because a handler has read a part of a body.
+    /// Records that a handler has read a part of a body.
     pub fn record_body_read(&self) {
-        self.read_ahead_bytes.set(0);
+        self.unread_body_bytes.set(0);
     }
 
     /// Updates the state after a poll of actix-http. Returns whether actix-http must be polled
     /// again because it may now read what it could not read before.
     pub fn resume_reading(&self) -> bool {
         if !self.is_serving() {
-            self.read_ahead_bytes.set(0);
+            self.unread_body_bytes.set(0);
             if self.closing.get() == Closing::LastRequest {
                 self.closing.set(Closing::EndOfInput);
                 return true;
             }
         }
-        self.readable_bytes() > 0 && self.is_paused.take()
+        let resumes = match self.pause.get() {
+            None => false,
+            Some(Pause::Body) => self.readable_body_bytes() > 0,
+            Some(Pause::Response) => self.accepts_next_request(),
+        };
+        if resumes {
+            self.pause.set(None);
+        }
+        resumes
     }
 
-    /// Returns the number of bytes that may be read now.
-    pub fn readable_bytes(&self) -> usize {
-        READ_AHEAD_BYTES_MAX.saturating_sub(self.read_ahead_bytes.get())
+    /// Returns the number of bytes of a body that may be read now.
+    pub fn readable_body_bytes(&self) -> usize {
+        READ_AHEAD_BYTES_MAX.saturating_sub(self.unread_body_bytes.get())
     }
 
     /// Records that actix-http wanted to read more than it may.
-    pub fn pause_reading(&self) {
-        self.is_paused.set(true);
-    }
-
-    /// Records that `bytes` were read.
-    pub fn record_read(&self, bytes: usize) {
-        let read = self.read_ahead_bytes.get().saturating_add(bytes);
-        self.read_ahead_bytes.set(read);
-        if bytes > 0 && !self.is_serving() {
-            self.has_new_bytes.set(true);
-        }
+    pub fn pause_reading(&self, pause: Pause) {
+        self.pause.set(Some(pause));
     }
 }
 

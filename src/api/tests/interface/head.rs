@@ -149,22 +149,3 @@ async fn counts_head_with_get_in_the_metrics_of_a_route() {
     assert_eq!(counted, [("GET", "/v1/info", &[(200, 2)][..])]);
     api.stop().await;
 }
-
-#[actix_web::test]
-async fn pipelined_requests_have_bodies_by_their_own_method() {
-    let api = TestApi::start(Settings::default()).await;
-    for methods in [["HEAD", "GET"], ["GET", "HEAD"]] {
-        let mut connection = api.client.connect().await;
-        let [first, second] = methods;
-        let request = format!(
-            "{first} /v1/info HTTP/1.1\r\nhost: node\r\n\r\n\
-             {second} /v1/info HTTP/1.1\r\nhost: node\r\nconnection: close\r\n\r\n"
-        );
-        connection.send(request.as_bytes()).await;
-        let bytes = connection.rest().await;
-        assert_eq!(bytes.matches("HTTP/1.1 200 OK").count(), 2, "{bytes}");
-        assert_eq!(bytes.matches("\"chain_id\"").count(), 1, "{bytes}");
-        assert_eq!(bytes.ends_with('}'), second == "GET", "{bytes}");
-    }
-    api.stop().await;
-}

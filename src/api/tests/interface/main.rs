@@ -6,6 +6,7 @@
 
 mod chain;
 mod examples;
+mod framing;
 mod head;
 #[path = "../http/kit/mod.rs"]
 #[allow(

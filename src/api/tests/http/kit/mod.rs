@@ -17,11 +17,12 @@ pub use pausing_clock::PausingClock;
 pub use rejection::Rejection;
 pub use transfer::{Transfer, exchange, now_secs};
 
-use actix_web::{App, HttpServer, dev::ServerHandle};
 use bytes::Bytes;
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
-use ledger_api::{ApiConfig, ApiState, Connection as Remembered, configure};
+use ledger_api::{ApiConfig, ApiState, configure};
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
+use ledger_http::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
+use ledger_limits::{KeyedLimit, TrustedProxies};
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
@@ -33,6 +34,9 @@ use serde_json::Value;
 use std::{
     collections::BTreeSet,
     net::{Ipv4Addr, SocketAddr},
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
 };
 use tempfile::TempDir;
 
@@ -42,7 +46,7 @@ pub struct TestApi {
     pub client: Client,
     pub state: ApiState,
     node: Node,
-    server: ServerHandle,
+    listener: Listener,
     data_dir: TempDir,
     configs: (NodeConfig, ApiConfig, Clock),
 }
@@ -154,27 +158,19 @@ impl TestApi {
             .unwrap();
         let state = ApiState::new(node.handle(), api_config);
         let served = state.clone();
-        let server =
-            HttpServer::new(move || App::new().configure(|config| configure(config, &served)))
-                .workers(1)
-                // As the node does: a client that closes its side has abandoned its request.
-                .h1_allow_half_closed(false)
-                .on_connect(|_, data| {
-                    data.insert(std::rc::Rc::new(Remembered::default()));
-                })
-                .disable_signals()
-                .bind(("127.0.0.1", 0))
-                .unwrap();
-        let address = server.addrs()[0];
-        let server = server.run();
-        let handle = server.handle();
-        actix_web::rt::spawn(server);
+        let mut listener = Listener::start(&listener_options(), move |config| {
+            configure(config, &served);
+        })
+        .unwrap();
+        listener.wait_until_serving().await.unwrap();
+        let url = listener.url();
+        let address = url.strip_prefix("http://").unwrap().parse().unwrap();
         Self {
             client: Client::new(address, &chain),
             chain,
             state,
             node,
-            server: handle,
+            listener,
             data_dir,
             configs,
         }
@@ -182,7 +178,7 @@ impl TestApi {
 
     /// Stops the node, and starts another one in the same data directory.
     pub async fn restarted(self) -> Self {
-        self.server.stop(true).await;
+        self.listener.stop().await;
         self.node.stop().await.unwrap();
         let store = Store::open(self.data_dir.path(), &STORE_OPTIONS).unwrap();
         Self::serve(self.chain, store, self.data_dir, self.configs).await
@@ -190,7 +186,7 @@ impl TestApi {
 
     /// Stops the server, then the node with all its threads.
     pub async fn stop(self) {
-        self.server.stop(true).await;
+        self.listener.stop().await;
         self.node.stop().await.unwrap();
     }
 
@@ -217,6 +213,31 @@ impl TestApi {
             };
             assert_eq!(self.commit(&funding).await["success"], true);
         }
+    }
+}
+
+/// Returns the options of a listener on a free port that closes no connection by itself.
+fn listener_options() -> ListenerOptions<Rc<ledger_api::Connection>> {
+    const LONG: Duration = Duration::from_secs(3600);
+    ListenerOptions {
+        name: "api",
+        metrics: ListenerRegistry::default().add("api"),
+        address: (Ipv4Addr::LOCALHOST, 0).into(),
+        workers: 1,
+        backlog: 1024,
+        max_connections: 1024,
+        addresses: Arc::new(KeyedLimit::new(1024)),
+        trusted_proxies: TrustedProxies::default(),
+        tls: None,
+        connection: ConnectionConfig {
+            tls_handshake_timeout: LONG,
+            keep_alive: LONG,
+            client_request_timeout: LONG,
+            client_send_timeout: LONG,
+            max_streams: 1,
+        },
+        on_connect: Rc::default,
+        shutdown_timeout: Duration::from_secs(30),
     }
 }
 
