@@ -358,7 +358,7 @@ RELEASES = {NODE: RELEASE, NODE_JSON: RELEASE_JSON}
 
 
 def contenders(options, first, *against):
-    """Returns the programs of a row: `first`, then its older builds, or `against` if there is none."""
+    """Returns the programs of a row: `first`, then its older builds, or `against` without any."""
     if options.node_old:
         builds = [first, OLD_BUILDS[first]]
         return [*builds, RELEASES[first]] if options.node_release else builds
