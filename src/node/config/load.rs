@@ -69,8 +69,8 @@ impl Config {
     /// # Errors
     ///
     /// Returns [`ConfigError`] for the first file that cannot be read or is not TOML, variable that
-    /// is misspelled or not UTF-8, or `--set` without a `=`; then for the first unknown key or value
-    /// that is not allowed, from the weakest layer to the strongest.
+    /// is misspelled or not UTF-8, or `--set` without a `=`; then for the first unknown key or
+    /// value that is not allowed, from the weakest layer to the strongest.
     pub fn load(
         options: &ConfigOptions,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
