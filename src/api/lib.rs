@@ -70,13 +70,13 @@ mod router;
 mod routes;
 
 pub use config::{ApiConfig, SwitchSettings};
-pub use context::{ApiState, ResponseCache, ResponseCacheStatus};
+pub use context::{ApiState, ResponseCache, ResponseCacheStatus, UnencodedBody};
 pub use error::{
     ErrorBody, ErrorCode, ErrorKind, Switch, TransactionName, UNWRITABLE_RETRY_AFTER_SECS,
     extraction_error, unknown_route, wrong_method,
 };
 pub use limits::{Connection, RouteMeters, RouteStatus, SwitchChange, Switches};
 pub use middleware::cors::BrowserCors;
-pub use model::json::{submission_from_json, submission_json};
+pub use model::json::{parse_body, submission_from_json, submission_json};
 pub use openapi::DeclaredResponse;
 pub use router::{configure, configure_graphql, declared_responses, openapi_document};

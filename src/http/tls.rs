@@ -63,8 +63,13 @@ impl CertificateFiles {
     pub fn load(&self) -> Result<LoadedCertificate, TlsError> {
         let chain = certificates(&self.certificate)?;
         let key_file = read(TlsFile::PrivateKey, &self.private_key)?;
-        let key = PrivateKeyDer::from_pem_slice(&key_file.content)
-            .map_err(|error| malformed(TlsFile::PrivateKey, &self.private_key, &error))?;
+        let key = PrivateKeyDer::from_pem_slice(&key_file.content).map_err(|error| {
+            if is_encrypted(&key_file.content) {
+                encrypted(&self.private_key)
+            } else {
+                malformed(TlsFile::PrivateKey, &self.private_key, &error)
+            }
+        })?;
         let fingerprint = chain.first().map(fingerprint).unwrap_or_default();
         let certified_key =
             CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(|source| {
@@ -220,6 +225,28 @@ fn malformed(file: TlsFile, path: &Path, error: &pem::Error) -> TlsError {
         file,
         path: path.to_owned(),
         message,
+    }
+}
+
+/// Returns whether a file has a private key that only a passphrase decrypts: in PKCS #8, or in the
+/// older form with headers (RFC 1421).
+fn is_encrypted(content: &[u8]) -> bool {
+    let mut lines = content.split(|&byte| byte == b'\n' || byte == b'\r');
+    lines.any(|line| {
+        line.starts_with(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
+            || line.starts_with(b"Proc-Type: 4,ENCRYPTED")
+    })
+}
+
+/// Returns the error of a private key that is encrypted.
+fn encrypted(path: &Path) -> TlsError {
+    TlsError::Malformed {
+        file: TlsFile::PrivateKey,
+        path: path.to_owned(),
+        message: format!(
+            "its private key is encrypted; decrypt it with `openssl pkey -in {} -out NEW_FILE`",
+            path.display()
+        ),
     }
 }
 

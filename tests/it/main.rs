@@ -36,6 +36,7 @@ mod run;
 mod second_signature;
 mod security;
 mod signals;
+mod small_bodies;
 #[cfg(target_os = "linux")]
 mod threads;
 mod tls;

@@ -96,6 +96,15 @@ fn rejects_files_without_a_certificate_or_key_by_name() {
         "no_base64.pem",
         "-----BEGIN PRIVATE KEY-----\n!!secret!!\n-----END PRIVATE KEY-----\n",
     );
+    let encrypted = file(
+        "encrypted.pem",
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
+    );
+    let encrypted_rsa = file(
+        "encrypted_rsa.pem",
+        "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\n\
+         AAAA\n-----END RSA PRIVATE KEY-----\n",
+    );
     let no_certificate = file(
         "no_certificate.pem",
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
@@ -120,6 +129,16 @@ fn rejects_files_without_a_certificate_or_key_by_name() {
             &certificate,
             &empty,
             "empty.pem\" (--set): holds no private key",
+        ),
+        (
+            &certificate,
+            &encrypted,
+            "encrypted.pem\" (--set): its private key is encrypted; decrypt it with `openssl pkey",
+        ),
+        (
+            &certificate,
+            &encrypted_rsa,
+            "encrypted_rsa.pem\" (--set): its private key is encrypted; decrypt it",
         ),
         // The two files are exchanged.
         (

@@ -14,6 +14,7 @@ pub(crate) use body::BodyWriter;
 pub(crate) use cache::CacheKey;
 pub use cache::{ResponseCache, ResponseCacheStatus};
 pub(crate) use extract::ROOT;
+pub use extract::UnencodedBody;
 pub(crate) use page_body::{PageBody, PartOrder};
 pub(crate) use request::{QueryError, RequestContext, block_of_version};
 pub(crate) use response::{IntoResponse, LedgerResponse, SharedBody};

@@ -13,6 +13,6 @@ pub(crate) use fallback::no_route;
 pub use fallback::{extraction_error, unknown_route, wrong_method};
 pub(crate) use headers::LedgerHeaders;
 pub use kind::{ErrorKind, TransactionName};
-pub(crate) use response::ApiError;
 pub use response::UNWRITABLE_RETRY_AFTER_SECS;
+pub(crate) use response::{ApiError, IDENTITY};
 pub use switch::Switch;

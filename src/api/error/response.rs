@@ -23,6 +23,9 @@ pub const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
 /// a second, so frequent retries are useless.
 const TOO_FAR_AHEAD_RETRY_AFTER_SECS: u64 = 10;
 
+/// The content coding that changes nothing.
+pub(crate) const IDENTITY: &str = "identity";
+
 impl ErrorKind {
     /// Returns the status of the validation that rejected the transaction, now or while it was
     /// pending, or the status of a view that failed.
@@ -62,7 +65,16 @@ impl ErrorKind {
         if let Self::MethodNotAllowed(allowed) = self {
             response.insert_header((header::ALLOW, allowed.as_str()));
         }
+        if let Some(accepted) = self.accepted_encoding() {
+            response.insert_header((header::ACCEPT_ENCODING, accepted));
+        }
         response.json(self.body())
+    }
+
+    /// Returns the value of `Accept-Encoding` of a response to an encoded body (RFC 9110, section
+    /// 15.5.16).
+    pub fn accepted_encoding(&self) -> Option<&'static str> {
+        matches!(self, Self::UnsupportedContentEncoding(_)).then_some(IDENTITY)
     }
 
     /// Returns the value of `Retry-After`, in seconds.

@@ -4,12 +4,12 @@
 use super::context::{Admin, BODY_BYTES_MAX, error_response, parse_body};
 use crate::config::{Kind, MAILBOX_CAPACITY};
 use actix_web::{
-    Error, HttpResponse,
+    HttpResponse,
     http::StatusCode,
-    web::{Bytes, Data, Path},
+    web::{Data, Path},
 };
 use ledger_actors::TuneError;
-use ledger_api::{ErrorCode, ErrorKind};
+use ledger_api::{ErrorCode, ErrorKind, UnencodedBody};
 use serde::Deserialize;
 
 /// Body of `PATCH /actors/{name}`.
@@ -17,7 +17,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct Change {
     /// Maximum number of requests that wait for the actor.
-    mailbox_capacity: usize,
+    mailbox_capacity: u64,
 }
 
 /// `GET /actors`: responds with the status of all mailboxes.
@@ -44,21 +44,21 @@ pub async fn signatures(admin: Data<Admin>) -> HttpResponse {
 pub async fn change(
     admin: Data<Admin>,
     name: Path<String>,
-    body: Result<Bytes, Error>,
+    body: UnencodedBody<BODY_BYTES_MAX>,
 ) -> HttpResponse {
-    let change: Change = match parse_body(body, BODY_BYTES_MAX, "{\"mailbox_capacity\": N}") {
+    let change: Change = match parse_body(body, "{\"mailbox_capacity\": N}") {
         Ok(change) => change,
         Err(problem) => return problem.response(),
     };
     let capacity = change.mailbox_capacity;
-    if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {
+    if !MAILBOX_CAPACITY.contains(&capacity) {
         let allowed = Kind::Integer(MAILBOX_CAPACITY);
         return ErrorKind::InvalidInput(format!(
             "mailbox_capacity = {capacity} is not allowed: expected {allowed}"
         ))
         .response();
     }
-    match admin.node.set_mailbox_capacity(&name, capacity) {
+    match admin.node.set_mailbox_capacity(&name, capacity as usize) {
         Ok(status) => {
             tracing::info!(
                 actor = status.actor,

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::config::{BUDGET_MS, Kind};
 use actix_web::{
-    Error, HttpResponse,
-    web::{Bytes, Data, Path},
+    HttpResponse,
+    web::{Data, Path},
 };
-use ledger_api::ErrorKind;
+use ledger_api::{ErrorKind, UnencodedBody};
 use serde::Deserialize;
 
 /// Body of `PATCH /budgets/{name}`.
@@ -32,9 +32,9 @@ pub async fn list(admin: Data<Admin>) -> HttpResponse {
 pub async fn change(
     admin: Data<Admin>,
     name: Path<String>,
-    body: Result<Bytes, Error>,
+    body: UnencodedBody<BODY_BYTES_MAX>,
 ) -> HttpResponse {
-    let Change { capacity_ms } = match parse_body(body, BODY_BYTES_MAX, "{\"capacity_ms\": N}") {
+    let Change { capacity_ms } = match parse_body(body, "{\"capacity_ms\": N}") {
         Ok(change) => change,
         Err(problem) => return problem.response(),
     };

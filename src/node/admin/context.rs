@@ -2,9 +2,9 @@
 
 use super::forecast::StorageForecast;
 use crate::access::{HostOriginPolicy, RequiredToken};
-use actix_web::{Error, HttpResponse, http::StatusCode, web::Bytes};
+use actix_web::{HttpResponse, http::StatusCode};
 use ledger_actors::NodeHandle;
-use ledger_api::{ApiState, ErrorBody, ErrorCode, ErrorKind, extraction_error};
+use ledger_api::{ApiState, ErrorBody, ErrorCode, ErrorKind, UnencodedBody};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
@@ -32,15 +32,13 @@ pub struct Admin {
 ///
 /// # Errors
 ///
-/// Returns the problem of a body that is incomplete, larger than `bytes_max`, or not a `T`.
-pub fn parse_body<T: DeserializeOwned>(
-    body: Result<Bytes, Error>,
-    bytes_max: usize,
+/// Returns the problem of a body that is encoded, incomplete, larger than `BYTES_MAX`, or not a
+/// `T`.
+pub fn parse_body<T: DeserializeOwned, const BYTES_MAX: usize>(
+    body: UnencodedBody<BYTES_MAX>,
     form: &str,
 ) -> Result<T, ErrorKind> {
-    let body = body.map_err(|error| extraction_error(&error, bytes_max))?;
-    serde_json::from_slice(&body)
-        .map_err(|error| ErrorKind::Syntax(format!("the body must be {form}: {error}")))
+    ledger_api::parse_body(&body.0?, &format!("the body must be {form}"))
 }
 
 /// Returns an error response in the form of the REST interface.

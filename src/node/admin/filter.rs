@@ -1,12 +1,9 @@
 //! `/filter`: the rules of the submission filter.
 
 use super::context::{Admin, parse_body};
-use actix_web::{
-    Error, HttpResponse,
-    web::{Bytes, Data},
-};
+use actix_web::{HttpResponse, web::Data};
 use ledger_actors::{FilterRule, FilterRules};
-use ledger_api::ErrorKind;
+use ledger_api::{ErrorKind, UnencodedBody};
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of a body, in bytes: the maximum number of the longest rules, each with quotes, a
@@ -41,12 +38,8 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 /// The new rules apply to every submission that arrives after the response, until the next start or
 /// until a reload finds that the configuration files changed their rules. Responds with 400 if a
 /// rule is malformed.
-pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
-    let Filter { rules } = match parse_body(
-        body,
-        BODY_BYTES_MAX,
-        "{\"rules\": [\"deny sender 0x1\", ...]}",
-    ) {
+pub async fn replace(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
+    let Filter { rules } = match parse_body(body, "{\"rules\": [\"deny sender 0x1\", ...]}") {
         Ok(filter) => filter,
         Err(problem) => return problem.response(),
     };

@@ -1,13 +1,9 @@
 //! `/flight`: writes the recording of the newest blocks.
 
 use super::context::{Admin, BODY_BYTES_MAX, error_response};
-use actix_web::{
-    Error, HttpResponse,
-    http::StatusCode,
-    web::{Bytes, Data},
-};
+use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use ledger_actors::{FlightError, FlightFile, NodeHandle};
-use ledger_api::{ErrorCode, ErrorKind, extraction_error};
+use ledger_api::{ErrorCode, ErrorKind, UnencodedBody};
 use serde::Serialize;
 use std::{io, path::PathBuf, thread};
 use tokio::sync::oneshot;
@@ -31,11 +27,11 @@ struct Written {
 ///
 /// Responds with 400 to a body, with 409 if another recording is being written, and with 500 if the
 /// file cannot be written or the system refuses a thread. The directory then holds no part of it.
-pub async fn write(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
-    match body {
+pub async fn write(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
+    match body.0 {
         Ok(body) if body.is_empty() => {}
         Ok(_) => return ErrorKind::Syntax("this request has no body".to_owned()).response(),
-        Err(error) => return extraction_error(&error, BODY_BYTES_MAX).response(),
+        Err(problem) => return problem.response(),
     }
     match write_on_thread(&admin.node, admin.data_dir.clone()).await {
         Ok(Ok(FlightFile { path, blocks })) => {

@@ -1,11 +1,8 @@
 //! `/switches`: the parts of the REST interface that are enabled.
 
 use super::context::{Admin, BODY_BYTES_MAX, parse_body};
-use actix_web::{
-    Error, HttpResponse,
-    web::{Bytes, Data},
-};
-use ledger_api::SwitchChange;
+use actix_web::{HttpResponse, web::Data};
+use ledger_api::{SwitchChange, UnencodedBody};
 
 /// `GET /switches`: responds with the state of all switches.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
@@ -16,12 +13,8 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 /// with the new state of all switches.
 ///
 /// It applies to every request that arrives after the response, until the next start.
-pub async fn change(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
-    let change: SwitchChange = match parse_body(
-        body,
-        BODY_BYTES_MAX,
-        "such as {\"submission_enabled\": false}",
-    ) {
+pub async fn change(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
+    let change: SwitchChange = match parse_body(body, "such as {\"submission_enabled\": false}") {
         Ok(change) => change,
         Err(problem) => return problem.response(),
     };

@@ -5,7 +5,7 @@ use actix_web::{
     http::{StatusCode, header},
 };
 use ledger_actors::{Overload, StorageUnavailable};
-use ledger_api::UNWRITABLE_RETRY_AFTER_SECS;
+use ledger_api::{ErrorKind, UNWRITABLE_RETRY_AFTER_SECS};
 use ledger_crypto::HashValue;
 use serde::Serialize;
 
@@ -24,12 +24,9 @@ pub enum FaucetError {
     /// The route has another method.
     #[error("method not allowed, use {0}")]
     MethodNotAllowed(&'static str),
-    /// The body exceeds the limit.
-    #[error("payload too large: a body has at most {limit_bytes} bytes")]
-    BodyTooLarge {
-        /// Maximum size of a body, in bytes.
-        limit_bytes: usize,
-    },
+    /// The body cannot be read.
+    #[error(transparent)]
+    Body(#[from] ErrorKind),
     /// The queue of the faucet or of a part of the node is full.
     #[error(transparent)]
     Overloaded(#[from] Overload),
@@ -75,7 +72,10 @@ impl FaucetError {
             Self::Foreign(_) => (StatusCode::FORBIDDEN, "WebFrameworkError"),
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "WebFrameworkError"),
-            Self::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "WebFrameworkError"),
+            Self::Body(problem) => match problem.row().0 {
+                status @ StatusCode::BAD_REQUEST => (status, "InvalidRequest"),
+                status => (status, "WebFrameworkError"),
+            },
             Self::Overloaded(_)
             | Self::MempoolFull(_)
             | Self::KeyInUse
@@ -122,8 +122,16 @@ impl FaucetError {
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.insert_header((header::RETRY_AFTER, self.retry_after_secs().to_string()));
         }
-        if let Self::MethodNotAllowed(allowed) = self {
-            response.insert_header((header::ALLOW, *allowed));
+        match self {
+            Self::MethodNotAllowed(allowed) => {
+                response.insert_header((header::ALLOW, *allowed));
+            }
+            Self::Body(problem) => {
+                if let Some(accepted) = problem.accepted_encoding() {
+                    response.insert_header((header::ACCEPT_ENCODING, accepted));
+                }
+            }
+            _ => {}
         }
         response
     }

@@ -5,7 +5,7 @@ use ledger_crypto::{Ed25519PublicKey, HashValue};
 use ledger_types::AccountAddress;
 
 /// The fields that name an account. If several are present, the first one counts.
-#[derive(Debug, serde::Deserialize)]
+#[derive(Debug)]
 pub struct Recipient {
     address: Option<String>,
     auth_key: Option<String>,

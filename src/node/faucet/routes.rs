@@ -5,13 +5,14 @@ use super::{
     recipient::Recipient,
 };
 use actix_web::{
-    Error, HttpResponse, Resource, Route,
-    http::{Method, StatusCode},
+    HttpResponse, Resource, Route,
+    http::Method,
     middleware::from_fn,
-    web::{self, Bytes, Data, Query, ServiceConfig},
+    web::{self, Data, Query, ServiceConfig},
 };
-use ledger_api::BrowserCors;
+use ledger_api::{BrowserCors, UnencodedBody, parse_body};
 use serde::{Deserialize, Serialize};
+use std::{fmt::Display, str::FromStr};
 
 /// Maximum size of a body of `/fund`, in bytes. Three keys and a number take a few hundred.
 const BODY_BYTES_MAX: usize = 4096;
@@ -22,20 +23,21 @@ const METHODS: [Method; 2] = [Method::GET, Method::POST];
 /// Body of `/fund`. Unknown fields are ignored, as by the reference node's faucet.
 #[derive(Deserialize)]
 struct FundBody {
-    #[serde(flatten)]
-    recipient: Recipient,
+    address: Option<String>,
+    auth_key: Option<String>,
+    pub_key: Option<String>,
     amount: Option<u64>,
 }
 
-/// Query of `/mint`.
+/// Query of `/mint`. Values are text, because an error of the query's parser does not name the
+/// parameter.
 #[derive(Deserialize)]
 struct MintQuery {
     address: Option<String>,
     auth_key: Option<String>,
     pub_key: Option<String>,
-    amount: Option<u64>,
-    #[serde(default)]
-    return_txns: bool,
+    amount: Option<String>,
+    return_txns: Option<String>,
 }
 
 /// Response body of `/fund`.
@@ -74,12 +76,8 @@ fn only(method: &'static str, path: &'static str, route: Route) -> Resource {
         }))
 }
 
-async fn fund(faucet: Data<Faucet>, body: Result<Bytes, Error>) -> HttpResponse {
-    let funded = match body {
-        Ok(body) => fund_by_body(&faucet, &body).await,
-        Err(error) => Err(unreadable(&error)),
-    };
-    match funded {
+async fn fund(faucet: Data<Faucet>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
+    match fund_by_body(&faucet, body).await {
         Ok(funded) => HttpResponse::Ok().json(FundResponse {
             txn_hashes: vec![funded.transaction.hash().to_string()],
         }),
@@ -87,40 +85,42 @@ async fn fund(faucet: Data<Faucet>, body: Result<Bytes, Error>) -> HttpResponse 
     }
 }
 
-/// Returns the error of a body that cannot be read.
-fn unreadable(error: &Error) -> FaucetError {
-    match error.as_response_error().status_code() {
-        StatusCode::PAYLOAD_TOO_LARGE => FaucetError::BodyTooLarge {
-            limit_bytes: BODY_BYTES_MAX,
-        },
-        _ => FaucetError::InvalidRequest(error.to_string()),
-    }
+async fn fund_by_body(
+    faucet: &Faucet,
+    body: UnencodedBody<BODY_BYTES_MAX>,
+) -> Result<Funded, FaucetError> {
+    let body: FundBody = parse_body(&body.0?, "the body cannot be read")?;
+    let recipient = Recipient::new(body.address, body.auth_key, body.pub_key);
+    faucet.fund(recipient.resolve()?, body.amount).await
 }
 
-async fn fund_by_body(faucet: &Faucet, body: &[u8]) -> Result<Funded, FaucetError> {
-    let body: FundBody = serde_json::from_slice(body).map_err(|error| {
-        FaucetError::InvalidRequest(format!("the body cannot be read: {error}"))
-    })?;
-    faucet.fund(body.recipient.resolve()?, body.amount).await
+/// Parses a parameter of a query, if it is present.
+fn parse_parameter<T: FromStr<Err: Display>>(
+    name: &str,
+    value: Option<String>,
+) -> Result<Option<T>, FaucetError> {
+    let parsed = value.map(|text| text.parse()).transpose();
+    parsed.map_err(|error| FaucetError::InvalidRequest(format!("{name} cannot be read: {error}")))
 }
 
 async fn mint(faucet: Data<Faucet>, query: Query<MintQuery>) -> HttpResponse {
-    let query = query.into_inner();
-    let return_txns = query.return_txns;
-    let recipient = Recipient::new(query.address, query.auth_key, query.pub_key);
-    let funded = match recipient.resolve() {
-        Ok(to) => faucet.fund(to, query.amount).await,
-        Err(error) => Err(error),
+    let funded = async {
+        let query = query.into_inner();
+        let return_txns = parse_parameter("return_txns", query.return_txns)?.unwrap_or(false);
+        let amount = parse_parameter("amount", query.amount)?;
+        let recipient = Recipient::new(query.address, query.auth_key, query.pub_key);
+        let funded = faucet.fund(recipient.resolve()?, amount).await?;
+        Ok::<_, FaucetError>((funded, return_txns))
     };
-    match funded {
-        Ok(funded) if return_txns => {
+    match funded.await {
+        Ok((funded, true)) => {
             let transactions = [funded.transaction.transaction()];
             let bytes = bcs::to_bytes(&transactions[..]).expect("a transaction has a BCS form");
             HttpResponse::Ok()
                 .content_type("text/plain; charset=utf-8")
                 .body(hex::encode(bytes))
         }
-        Ok(funded) => HttpResponse::Ok().json([funded.transaction.hash().to_string()]),
+        Ok((funded, false)) => HttpResponse::Ok().json([funded.transaction.hash().to_string()]),
         Err(error) => error.text(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     argument::{Extract, Inputs},
+    encoding::check_encoding,
     parts::RequestParts,
 };
 use crate::{
@@ -16,7 +17,7 @@ use actix_web::{
     dev::Payload,
     http::{
         Version,
-        header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE},
+        header::{CONTENT_LENGTH, CONTENT_TYPE},
     },
 };
 use bytes::{Bytes, BytesMut};
@@ -216,7 +217,7 @@ async fn receive(
         return Err(ErrorKind::BodyTooLarge { limit_bytes });
     }
     let which = media_type(request, media_types)?;
-    reject_encodings(request)?;
+    check_encoding(request.headers())?;
     let declared_bytes = usize::try_from(declared_bytes.unwrap_or_default()).unwrap_or(usize::MAX);
     if !budget.has_capacity(declared_bytes) {
         return Err(full(budget));
@@ -284,17 +285,6 @@ fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Erro
         .iter()
         .position(|known| given.eq_ignore_ascii_case(known));
     which.ok_or_else(|| ErrorKind::UnsupportedContentType(given.to_ascii_lowercase()))
-}
-
-/// Rejects an encoded body, because a few compressed bytes can expand to very many.
-fn reject_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
-    for value in request.headers().get_all(CONTENT_ENCODING) {
-        let encoding = String::from_utf8_lossy(value.as_bytes());
-        if !encoding.trim().eq_ignore_ascii_case("identity") {
-            return Err(ErrorKind::UnsupportedContentEncoding(encoding.into_owned()));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, because

@@ -7,6 +7,7 @@
 
 mod argument;
 mod body;
+mod encoding;
 pub(crate) mod format;
 mod handler;
 mod min_version;
@@ -19,6 +20,7 @@ mod wait;
 
 pub(crate) use argument::{Combine, Extract, Parameter};
 pub(crate) use body::{JsonBody, JsonOrBcs, JsonOrBcsBody, lease_values};
+pub use encoding::UnencodedBody;
 pub(crate) use handler::{Handler, HandlerFn, bind};
 pub(crate) use page::PageLimit;
 pub(crate) use parts::ROOT;

@@ -5,7 +5,6 @@
 //! (docs/interface.md#rule-2).
 
 mod block;
-mod by_name;
 mod call;
 mod changes;
 mod events;
@@ -16,10 +15,13 @@ mod parse_memory;
 mod payload;
 mod request;
 mod signature;
+mod strict;
 mod submission;
 mod summary;
+mod tagged;
 mod text_schema;
 mod transaction;
+mod type_first;
 mod type_name;
 mod value;
 
@@ -29,12 +31,13 @@ pub(crate) use changes::{ModuleJson, ResourceJson};
 pub(crate) use events::{EventHandleJson, VersionedEventJson};
 pub(crate) use hex_form::HexBytes;
 pub(crate) use json_string::JsonString;
+pub use parse::parse_body;
 pub(crate) use parse::parse_json;
 pub(crate) use request::PendingJson;
 use request::RequestJson;
 pub use request::submission_json;
 pub use submission::submission_from_json;
-pub(crate) use submission::{SubmitRequest, TransactionRequest};
+pub(crate) use submission::{EncodeRequest, SubmitRequest};
 pub(crate) use summary::SummaryJson;
 pub(crate) use transaction::{CommittedJson, TransactionJson};
 use type_name::TypeName;

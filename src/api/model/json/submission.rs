@@ -3,7 +3,7 @@
 //! Unknown members are ignored, as by the reference node. serde_json bounds nesting at 128 levels.
 
 use super::{
-    CallRequest, JsonString, by_name::VariantByName, parse_json, signature::SignatureJson,
+    CallRequest, JsonString, parse_json, signature::SignatureJson, tagged::deserialize_tagged,
 };
 use crate::{error::ErrorKind, model::DecimalText};
 use ledger_types::{
@@ -15,75 +15,129 @@ use ledger_types::{
 };
 use ledger_vm::Chain;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, de::IgnoredAny};
 
-/// A signed transaction, submitted as JSON.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct SubmitRequest {
-    #[serde(flatten)]
-    transaction: TransactionRequest,
-    signature: SignatureJson,
+/// Declares a request with the members of a transaction, and with the members of the block.
+///
+/// serde's `flatten` would share the members without a macro, but buffers all values
+/// (`strict.rs`).
+macro_rules! transaction_request {
+    ($(#[$attribute:meta])* struct $name:ident { $($further:tt)* }) => {
+        $(#[$attribute])*
+        #[derive(Deserialize, JsonSchema)]
+        pub(crate) struct $name {
+            sender: JsonString<AccountAddress>,
+            sequence_number: DecimalText<u64>,
+            /// Maximum amount of gas, in gas units.
+            max_gas_amount: DecimalText<u64>,
+            /// Price per gas unit, in the smallest unit of the coin.
+            gas_unit_price: DecimalText<u64>,
+            expiration_timestamp_secs: DecimalText<u64>,
+            payload: SubmittedPayload,
+            /// Makes the transaction orderless. The value of `sequence_number` is then ignored.
+            replay_protection_nonce: Option<DecimalText<u64>>,
+            $($further)*
+        }
+
+        impl $name {
+            /// Returns the transaction that the client signs.
+            ///
+            /// JSON has no chain id, so the transaction gets the id of this chain. The signature of
+            /// a transaction that was signed for another chain is therefore invalid.
+            ///
+            /// # Errors
+            ///
+            /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
+            /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
+            pub fn raw(&self, chain: &Chain) -> Result<RawTransaction, ErrorKind> {
+                let call = self.payload.parse_call(chain)?;
+                let (payload, sequence_number) = match self.replay_protection_nonce {
+                    None => (call.into_sequential(), self.sequence_number.0),
+                    // The sequence number in the body is ignored
+                    // (docs/reference/reference-node.md#r20).
+                    Some(DecimalText(nonce)) => (call.into_orderless(nonce), u64::MAX),
+                };
+                Ok(RawTransaction {
+                    sender: self.sender.0,
+                    sequence_number,
+                    payload,
+                    max_gas_amount: self.max_gas_amount.0,
+                    gas_unit_price: self.gas_unit_price.0,
+                    expiration_timestamp_secs: self.expiration_timestamp_secs.0,
+                    chain_id: chain.id(),
+                })
+            }
+        }
+    };
 }
 
-/// The fields of a transaction that a client signs.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct TransactionRequest {
-    sender: JsonString<AccountAddress>,
-    sequence_number: DecimalText<u64>,
-    /// Maximum amount of gas, in gas units.
-    max_gas_amount: DecimalText<u64>,
-    /// Price per gas unit, in the smallest unit of the coin.
-    gas_unit_price: DecimalText<u64>,
-    expiration_timestamp_secs: DecimalText<u64>,
-    payload: SubmittedPayload,
-    /// Makes the transaction orderless. The value of `sequence_number` is then ignored.
-    replay_protection_nonce: Option<DecimalText<u64>>,
+transaction_request! {
+    /// A signed transaction, submitted as JSON.
+    struct SubmitRequest {
+        signature: SignatureJson,
+    }
+}
+
+transaction_request! {
+    /// A submission without `signature`, with its other signers.
+    struct EncodeRequest {
+        /// Addresses of the secondary signers. The transaction is a multi-agent one if the list is
+        /// present, even if it is empty.
+        pub secondary_signers: Option<Vec<JsonString<AccountAddress>>>,
+        /// Address of the fee payer. The transaction is sponsored if it is present. The reference
+        /// node does not have this member, so it cannot encode sponsored transactions.
+        pub fee_payer_address: Option<JsonString<AccountAddress>>,
+    }
 }
 
 /// The payload of a transaction. Only calls of entry functions, also by a multisig account, are
 /// executed.
-#[derive(Deserialize, JsonSchema)]
-// `remote` derives an inherent function instead of the trait, which is implemented below. Kinds of
-// payload that are never executed are declared so that the error can name them.
-#[serde(tag = "type", remote = "Self")]
+#[derive(JsonSchema)]
+// Kinds of payload that are never executed are declared so that the error can name them.
+#[schemars(tag = "type")]
 enum SubmittedPayload {
-    #[serde(rename = "entry_function_payload")]
+    #[schemars(rename = "entry_function_payload")]
     EntryFunction(CallRequest),
-    #[serde(rename = "script_payload")]
+    #[schemars(rename = "script_payload")]
     Script,
-    #[serde(rename = "module_bundle_payload")]
+    #[schemars(rename = "module_bundle_payload")]
     ModuleBundle,
-    #[serde(rename = "multisig_payload")]
-    Multisig {
-        multisig_address: JsonString<AccountAddress>,
-        transaction_payload: Option<MultisigCall>,
-    },
-    #[serde(rename = "encrypted_transaction_payload")]
+    #[schemars(rename = "multisig_payload")]
+    Multisig(MultisigRequest),
+    #[schemars(rename = "encrypted_transaction_payload")]
     EncryptedTransaction,
 }
 
-impl<'de> Deserialize<'de> for SubmittedPayload {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(VariantByName(deserializer))
-    }
+deserialize_tagged!(SubmittedPayload {
+    "entry_function_payload" => Self::EntryFunction,
+    "script_payload" => |_: IgnoredAny| Self::Script,
+    "module_bundle_payload" => |_: IgnoredAny| Self::ModuleBundle,
+    "multisig_payload" => Self::Multisig,
+    "encrypted_transaction_payload" => |_: IgnoredAny| Self::EncryptedTransaction,
+});
+
+/// A multisig account and its call.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(inline)]
+struct MultisigRequest {
+    multisig_address: JsonString<AccountAddress>,
+    transaction_payload: Option<MultisigCall>,
 }
 
 /// The call of a multisig account, if the transaction itself contains it.
-#[derive(Deserialize, JsonSchema)]
-// `remote` derives an inherent function instead of the trait, which is implemented below.
-#[serde(tag = "type", remote = "Self")]
+#[derive(JsonSchema)]
+#[schemars(tag = "type")]
 enum MultisigCall {
-    #[serde(rename = "entry_function_payload")]
+    #[schemars(rename = "entry_function_payload")]
     EntryFunction(CallRequest),
-    #[serde(rename = "script_payload")]
+    #[schemars(rename = "script_payload")]
     Script,
 }
 
-impl<'de> Deserialize<'de> for MultisigCall {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(VariantByName(deserializer))
-    }
-}
+deserialize_tagged!(MultisigCall {
+    "entry_function_payload" => Self::EntryFunction,
+    "script_payload" => |_: IgnoredAny| Self::Script,
+});
 
 /// The call of a payload, independent of its wire form.
 enum ParsedCall {
@@ -105,16 +159,13 @@ impl SubmittedPayload {
         let reject = |kind| Err(Discard::unsupported(kind).into());
         match self {
             Self::EntryFunction(call) => call.entry_function(chain).map(ParsedCall::Call),
-            Self::Multisig {
-                multisig_address,
-                transaction_payload,
-            } => {
-                let call = match transaction_payload {
+            Self::Multisig(multisig) => {
+                let call = match &multisig.transaction_payload {
                     Some(MultisigCall::EntryFunction(call)) => Some(call.entry_function(chain)?),
                     Some(MultisigCall::Script) => return reject("a script payload"),
                     None => None,
                 };
-                let account = multisig_address.0;
+                let account = multisig.multisig_address.0;
                 Ok(ParsedCall::Multisig { account, call })
             }
             Self::Script => reject("a script payload"),
@@ -155,44 +206,15 @@ impl ParsedCall {
     }
 }
 
-impl TransactionRequest {
-    /// Returns the transaction that the client signs.
-    ///
-    /// JSON has no chain id, so the transaction gets the id of this chain. The signature of a
-    /// transaction that was signed for another chain is therefore invalid.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
-    /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
-    pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, ErrorKind> {
-        let call = self.payload.parse_call(chain)?;
-        let (payload, sequence_number) = match self.replay_protection_nonce {
-            None => (call.into_sequential(), self.sequence_number.0),
-            // The sequence number in the body is ignored (docs/reference/reference-node.md#r20).
-            Some(DecimalText(nonce)) => (call.into_orderless(nonce), u64::MAX),
-        };
-        Ok(RawTransaction {
-            sender: self.sender.0,
-            sequence_number,
-            payload,
-            max_gas_amount: self.max_gas_amount.0,
-            gas_unit_price: self.gas_unit_price.0,
-            expiration_timestamp_secs: self.expiration_timestamp_secs.0,
-            chain_id: chain.id(),
-        })
-    }
-}
-
 impl SubmitRequest {
     /// Returns the transaction that the client signed. Its signatures are not verified.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`TransactionRequest::into_raw`], and [`ErrorKind::InvalidInput`] if
+    /// Returns the errors of [`Self::raw`], and [`ErrorKind::InvalidInput`] if
     /// the signature does not decode.
     pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, ErrorKind> {
-        let raw = self.transaction.into_raw(chain)?;
+        let raw = self.raw(chain)?;
         let authenticator = self.signature.try_into().map_err(|error| {
             ErrorKind::InvalidInput(format!("the signature cannot be read: {error}"))
         })?;

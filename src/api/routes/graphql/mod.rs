@@ -25,7 +25,7 @@ use futures::FutureExt as _;
 use ledger_limits::{Demand, WorkKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Maximum size of a body, in bytes.
 ///
@@ -55,7 +55,7 @@ pub(super) struct GraphqlRequest {
     /// Text of the query.
     query: String,
     /// Values of the query's variables.
-    variables: Option<Value>,
+    variables: Option<Map<String, Value>>,
     /// Name of the operation to execute, if the query has several.
     #[serde(rename = "operationName")]
     operation_name: Option<String>,
@@ -203,7 +203,7 @@ fn check_before_parsing(query: &str) -> Option<String> {
 impl GraphqlRequest {
     /// Converts the request for execution. `data` is available to the resolvers.
     fn into_request(self, data: impl Send + Sync + 'static) -> Request {
-        let variables = Variables::from_json(self.variables.unwrap_or_default());
+        let variables = Variables::from_json(self.variables.unwrap_or_default().into());
         let request = Request::new(self.query).variables(variables).data(data);
         match self.operation_name {
             Some(name) => request.operation_name(name),

@@ -8,7 +8,7 @@ use crate::{
     error::{ApiError, ErrorCode, ErrorKind, Switch},
     model::{
         format::Format,
-        json::{HexBytes, JsonString, TransactionRequest},
+        json::{EncodeRequest, HexBytes, JsonString},
     },
     openapi::{
         StatusCode,
@@ -20,25 +20,10 @@ use crate::{
 use ledger_crypto::hex_text;
 use ledger_types::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
 use ledger_vm::Chain;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
 /// Number of characters for each byte in hexadecimal.
 const HEX_CHARS_PER_BYTE: usize = 2;
-
-/// A submission without `signature`, with its other signers.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct EncodeRequest {
-    #[serde(flatten)]
-    transaction: TransactionRequest,
-    /// Addresses of the secondary signers. The transaction is a multi-agent one if the list is
-    /// present, even if it is empty.
-    secondary_signers: Option<Vec<JsonString<AccountAddress>>>,
-    /// Address of the fee payer. The transaction is sponsored if it is present. The reference node
-    /// does not have this member, so it cannot encode sponsored transactions.
-    fee_payer_address: Option<JsonString<AccountAddress>>,
-}
 
 /// Handles `POST /v1/transactions/encode_submission`.
 pub(crate) async fn encode_submission(
@@ -105,11 +90,11 @@ pub(crate) fn describe_encode_submission() -> Operation {
 ///
 /// Returns the error of [`addresses`].
 fn encode(chain: &Chain, request: EncodeRequest) -> Result<Result<String, ErrorKind>, ErrorKind> {
+    let raw = request.raw(chain);
     let signers = Signers {
         secondary: request.secondary_signers.map(addresses).transpose()?,
         fee_payer: request.fee_payer_address.map(|JsonString(address)| address),
     };
-    let raw = request.transaction.into_raw(chain);
     Ok(raw.map(|raw| hex_text(&signers.signing_message(&raw, chain.vendor()))))
 }
 

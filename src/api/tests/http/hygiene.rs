@@ -158,6 +158,9 @@ async fn accepts_only_json_without_a_content_encoding() {
             ("content-encoding", "identity"),
         ],
         vec![json, ("content-encoding", " IDENTITY ")],
+        vec![json, ("content-encoding", "identity, Identity")],
+        vec![json, ("content-encoding", ",identity,")],
+        vec![json, ("content-encoding", "")],
         vec![json, ("expect", "")],
     ] {
         let (status, response) = post(path, &headers).await;
@@ -180,11 +183,12 @@ async fn accepts_only_json_without_a_content_encoding() {
             ],
         ] {
             let (_, response) = post(path, &headers).await;
-            assert_error(
-                &response,
-                (415, "web_framework_error"),
-                &format!("{path} {headers:?}"),
-            );
+            let label = format!("{path} {headers:?}");
+            assert_error(&response, (415, "web_framework_error"), &label);
+            let is_encoded = headers.iter().any(|(name, _)| *name == "content-encoding");
+            let accepted = response.headers.get("accept-encoding");
+            let accepted = accepted.map(String::as_str);
+            assert_eq!(accepted, is_encoded.then_some("identity"), "{label}");
         }
     }
     api.stop().await;

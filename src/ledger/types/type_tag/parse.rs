@@ -136,11 +136,17 @@ impl<'a> Parser<'a> {
         if self.consume("<") {
             loop {
                 type_args.push(self.type_tag(depth + 1)?);
+                if self.consume(">") {
+                    break;
+                }
                 if !self.consume(",") {
+                    return self.expected_error(", or >");
+                }
+                // The list may end with a comma (docs/interface.md#rule-5).
+                if self.consume(">") {
                     break;
                 }
             }
-            self.expect_token(">")?;
         }
         Ok(StructTag {
             address,
@@ -257,6 +263,10 @@ mod tests {
             "0x1::",
             "0x1::a::b<",
             "0x1::a::b<>",
+            "0x1::a::b<,>",
+            "0x1::a::b<u8,,>",
+            "0x1::a::b<u8,",
+            "vector<u8,>",
             "vector",
             "vector<u8",
             "u8 u8",
@@ -266,6 +276,18 @@ mod tests {
         }
         let error = "0x1::a::b<u7>".parse::<TypeTag>().unwrap_err();
         assert_eq!(error.to_string(), "expected a type at byte 10");
+    }
+
+    #[test]
+    fn accepts_a_comma_after_the_last_type_argument() {
+        for (text, expected) in [
+            ("0x1::coin::Coin<0x1::a::B,>", "0x1::coin::Coin<0x1::a::B>"),
+            ("0x1::a::B<u8, u16 , >", "0x1::a::B<u8, u16>"),
+            ("vector<0x1::a::B<u8,>>", "vector<0x1::a::B<u8>>"),
+        ] {
+            let tag: TypeTag = text.parse().unwrap();
+            assert_eq!(tag.to_string(), expected);
+        }
     }
 
     #[test]

@@ -1,23 +1,22 @@
 //! JSON form of the signature of one account.
 
-use super::by_name::VariantByName;
 use super::function::FunctionText;
 use super::hex_form::HexBytes;
 use super::keys::{bcs_hex, from_bcs};
 use super::{
     convert::SignatureFormError,
+    deserialize_tagged,
     keys::{AnySignatureJson, Ed25519Json, PublicKeyJson},
     multi::MultiEd25519Json,
     multi_key::MultiKeyJson,
 };
 use ledger_types::transaction::AccountAuthenticator;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 /// The signature of one account.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-// `remote` derives inherent functions instead of the traits, which are implemented below.
-#[serde(tag = "type", remote = "Self")]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "type")]
 #[schemars(rename = "AccountSignature")]
 pub(crate) enum AccountSignatureJson {
     #[serde(rename = "ed25519_signature")]
@@ -25,32 +24,38 @@ pub(crate) enum AccountSignatureJson {
     #[serde(rename = "multi_ed25519_signature")]
     MultiEd25519(MultiEd25519Json),
     #[serde(rename = "single_key_signature")]
-    SingleKey {
-        public_key: PublicKeyJson,
-        signature: AnySignatureJson,
-    },
+    SingleKey(SingleKeyJson),
     #[serde(rename = "multi_key_signature")]
     MultiKey(MultiKeyJson),
-    /// Data for the account's own authentication function.
     #[serde(rename = "abstract_signature")]
-    Abstract {
-        function_info: FunctionText,
-        auth_data: HexBytes,
-    },
+    Abstract(AbstractJson),
     #[serde(rename = "no_account_signature")]
     NoAccount {},
 }
 
-impl Serialize for AccountSignatureJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
+deserialize_tagged!(AccountSignatureJson {
+    "ed25519_signature" => Self::Ed25519,
+    "multi_ed25519_signature" => Self::MultiEd25519,
+    "single_key_signature" => Self::SingleKey,
+    "multi_key_signature" => Self::MultiKey,
+    "abstract_signature" => Self::Abstract,
+    "no_account_signature" => |_: IgnoredAny| Self::NoAccount {},
+});
+
+/// A public key and a signature, of any kind.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SingleKeySignature", inline)]
+pub(crate) struct SingleKeyJson {
+    public_key: PublicKeyJson,
+    signature: AnySignatureJson,
 }
 
-impl<'de> Deserialize<'de> for AccountSignatureJson {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(VariantByName(deserializer))
-    }
+/// Data for the account's own authentication function.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AbstractSignature", inline)]
+pub(crate) struct AbstractJson {
+    function_info: FunctionText,
+    auth_data: HexBytes,
 }
 
 impl From<&AccountAuthenticator> for AccountSignatureJson {
@@ -67,10 +72,10 @@ impl From<&AccountAuthenticator> for AccountSignatureJson {
             AccountAuthenticator::SingleKey {
                 public_key,
                 signature,
-            } => Self::SingleKey {
+            } => Self::SingleKey(SingleKeyJson {
                 public_key: public_key.into(),
                 signature: signature.into(),
-            },
+            }),
             AccountAuthenticator::MultiKey {
                 public_keys,
                 signatures,
@@ -84,10 +89,10 @@ impl From<&AccountAuthenticator> for AccountSignatureJson {
             AccountAuthenticator::Abstract {
                 function_info,
                 auth_data,
-            } => Self::Abstract {
+            } => Self::Abstract(AbstractJson {
                 function_info: FunctionText(function_info.clone()),
                 auth_data: bcs_hex(auth_data),
-            },
+            }),
         }
     }
 }
@@ -108,20 +113,14 @@ impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
                 public_key: multi.public_key(),
                 signature: multi.signature(),
             },
-            AccountSignatureJson::SingleKey {
-                public_key,
-                signature,
-            } => Self::SingleKey {
-                public_key: public_key.try_into()?,
-                signature: signature.try_into()?,
+            AccountSignatureJson::SingleKey(single) => Self::SingleKey {
+                public_key: single.public_key.try_into()?,
+                signature: single.signature.try_into()?,
             },
             AccountSignatureJson::MultiKey(multi) => multi.try_into()?,
-            AccountSignatureJson::Abstract {
-                function_info,
-                auth_data,
-            } => Self::Abstract {
-                function_info: function_info.0,
-                auth_data: from_bcs("the data of an abstract signature", &auth_data)?,
+            AccountSignatureJson::Abstract(signed) => Self::Abstract {
+                function_info: signed.function_info.0,
+                auth_data: from_bcs("the data of an abstract signature", &signed.auth_data)?,
             },
             AccountSignatureJson::NoAccount {} => Self::NoAccountAuthenticator,
         })

@@ -9,12 +9,12 @@ mod convert;
 mod function;
 mod keys;
 mod multi;
+mod multi_agent;
 mod multi_key;
 mod single_sender;
 
-use super::{JsonString, by_name, hex_form};
+use super::{JsonString, hex_form, tagged::deserialize_tagged};
 use account::AccountSignatureJson;
-use by_name::VariantByName;
 use convert::{SignatureFormError, try_convert_all};
 use keys::Ed25519Json;
 use ledger_types::{
@@ -22,14 +22,14 @@ use ledger_types::{
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
 use multi::MultiEd25519Json;
+use multi_agent::{FeePayerJson, MultiAgentJson};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, de::IgnoredAny};
 use single_sender::SingleSenderJson;
 
 /// The signatures of a transaction.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-// `remote` derives inherent functions instead of the traits, which are implemented below.
-#[serde(tag = "type", remote = "Self")]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "type")]
 #[schemars(rename = "TransactionSignature")]
 pub(crate) enum SignatureJson {
     #[serde(rename = "ed25519_signature")]
@@ -37,19 +37,9 @@ pub(crate) enum SignatureJson {
     #[serde(rename = "multi_ed25519_signature")]
     MultiEd25519(MultiEd25519Json),
     #[serde(rename = "multi_agent_signature")]
-    MultiAgent {
-        sender: AccountSignatureJson,
-        secondary_signer_addresses: Vec<JsonString<AccountAddress>>,
-        secondary_signers: Vec<AccountSignatureJson>,
-    },
+    MultiAgent(MultiAgentJson),
     #[serde(rename = "fee_payer_signature")]
-    FeePayer {
-        sender: AccountSignatureJson,
-        secondary_signer_addresses: Vec<JsonString<AccountAddress>>,
-        secondary_signers: Vec<AccountSignatureJson>,
-        fee_payer_address: JsonString<AccountAddress>,
-        fee_payer_signer: AccountSignatureJson,
-    },
+    FeePayer(FeePayerJson),
     #[serde(rename = "single_sender")]
     SingleSender(SingleSenderJson),
     /// No signature, as in a simulation. Responses have a `single_sender` with this kind of
@@ -58,17 +48,14 @@ pub(crate) enum SignatureJson {
     NoAccount {},
 }
 
-impl Serialize for SignatureJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for SignatureJson {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(VariantByName(deserializer))
-    }
-}
+deserialize_tagged!(SignatureJson {
+    "ed25519_signature" => Self::Ed25519,
+    "multi_ed25519_signature" => Self::MultiEd25519,
+    "multi_agent_signature" => Self::MultiAgent,
+    "fee_payer_signature" => Self::FeePayer,
+    "single_sender" => Self::SingleSender,
+    "no_account_signature" => |_: IgnoredAny| Self::NoAccount {},
+});
 
 impl From<&TransactionAuthenticator> for SignatureJson {
     fn from(authenticator: &TransactionAuthenticator) -> Self {
@@ -89,24 +76,24 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 sender,
                 secondary_signer_addresses,
                 secondary_signers,
-            } => Self::MultiAgent {
+            } => Self::MultiAgent(MultiAgentJson {
                 sender: sender.as_ref().into(),
                 secondary_signer_addresses: addresses(secondary_signer_addresses),
                 secondary_signers: signatures(secondary_signers),
-            },
+            }),
             TransactionAuthenticator::FeePayer {
                 sender,
                 secondary_signer_addresses,
                 secondary_signers,
                 fee_payer_address,
                 fee_payer_signer,
-            } => Self::FeePayer {
+            } => Self::FeePayer(FeePayerJson {
                 sender: sender.as_ref().into(),
                 secondary_signer_addresses: addresses(secondary_signer_addresses),
                 secondary_signers: signatures(secondary_signers),
                 fee_payer_address: JsonString(*fee_payer_address),
                 fee_payer_signer: fee_payer_signer.as_ref().into(),
-            },
+            }),
             TransactionAuthenticator::SingleSender { sender } => {
                 Self::SingleSender(SingleSenderJson {
                     sender: sender.as_ref().into(),
@@ -137,27 +124,17 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
                 public_key: multi.public_key(),
                 signature: multi.signature(),
             },
-            SignatureJson::MultiAgent {
-                sender,
-                secondary_signer_addresses,
-                secondary_signers,
-            } => Self::MultiAgent {
-                sender: Box::new(sender.try_into()?),
-                secondary_signer_addresses: addresses(secondary_signer_addresses),
-                secondary_signers: try_convert_all(secondary_signers)?,
+            SignatureJson::MultiAgent(multi) => Self::MultiAgent {
+                sender: Box::new(multi.sender.try_into()?),
+                secondary_signer_addresses: addresses(multi.secondary_signer_addresses),
+                secondary_signers: try_convert_all(multi.secondary_signers)?,
             },
-            SignatureJson::FeePayer {
-                sender,
-                secondary_signer_addresses,
-                secondary_signers,
-                fee_payer_address,
-                fee_payer_signer,
-            } => Self::FeePayer {
-                sender: Box::new(sender.try_into()?),
-                secondary_signer_addresses: addresses(secondary_signer_addresses),
-                secondary_signers: try_convert_all(secondary_signers)?,
-                fee_payer_address: fee_payer_address.0,
-                fee_payer_signer: Box::new(fee_payer_signer.try_into()?),
+            SignatureJson::FeePayer(sponsored) => Self::FeePayer {
+                sender: Box::new(sponsored.sender.try_into()?),
+                secondary_signer_addresses: addresses(sponsored.secondary_signer_addresses),
+                secondary_signers: try_convert_all(sponsored.secondary_signers)?,
+                fee_payer_address: sponsored.fee_payer_address.0,
+                fee_payer_signer: Box::new(sponsored.fee_payer_signer.try_into()?),
             },
             SignatureJson::SingleSender(SingleSenderJson { sender }) => Self::SingleSender {
                 sender: Box::new(sender.try_into()?),

@@ -11,10 +11,17 @@ use super::hex_form::HexBytes;
 use super::keys::{AnySignatureJson, Ed25519Json, PublicKeyJson};
 use super::multi::MultiEd25519Json;
 use super::multi_key::MultiKeyJson;
+use crate::model::json::{parse::from_value, tagged::TAG};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error as _, MapAccess, Visitor},
+};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    fmt::{self, Formatter},
+};
 
 /// The signature of a `single_sender`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -24,21 +31,40 @@ pub(crate) struct SingleSenderJson {
 
 impl<'de> Deserialize<'de> for SingleSenderJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut members = Map::deserialize(deserializer)?;
-        let inner = match members.remove("sender") {
-            Some(sender) => sender,
-            None => {
-                let kind = infer_kind(&members).ok_or_else(|| {
-                    D::Error::custom(
-                        "a single_sender needs `sender`, or the members of an account's signature",
-                    )
-                })?;
-                members.insert("type".to_owned(), kind.into());
-                Value::Object(members)
+        deserializer.deserialize_map(SingleSenderVisitor)
+    }
+}
+
+/// Visitor of the object of a `single_sender`, without `type`.
+struct SingleSenderVisitor;
+
+impl<'de> Visitor<'de> for SingleSenderVisitor {
+    type Value = SingleSenderJson;
+
+    fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<SingleSenderJson, A::Error> {
+        let (mut sender, mut merged) = (None, Map::new());
+        while let Some(key) = members.next_key::<String>()? {
+            if key != "sender" {
+                merged.insert(key, members.next_value()?);
+            } else if sender.replace(members.next_value()?).is_some() {
+                return Err(A::Error::duplicate_field("sender"));
             }
-        };
-        let sender = serde_json::from_value(inner).map_err(D::Error::custom)?;
-        Ok(Self { sender })
+        }
+        if let Some(sender) = sender {
+            return Ok(SingleSenderJson { sender });
+        }
+        let kind = infer_kind(&merged).ok_or_else(|| {
+            A::Error::custom(
+                "a single_sender needs `sender`, or the members of an account's signature",
+            )
+        })?;
+        merged.insert(TAG.to_owned(), kind.into());
+        let sender = from_value(&Value::Object(merged)).map_err(A::Error::custom)?;
+        Ok(SingleSenderJson { sender })
     }
 }
 

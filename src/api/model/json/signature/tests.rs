@@ -9,6 +9,7 @@ use ledger_types::transaction::{
     AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
 };
 use proptest::prelude::*;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use strategies::{account, bytes, sdk_multi_key, transaction};
 
