@@ -6,7 +6,13 @@ use super::{
 };
 use crate::{SequencerConfig, StorageUnavailable, runtime::clock::bounded::ClockState};
 use arc_swap::ArcSwap;
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{
+        AtomicU64,
+        Ordering::{AcqRel, Acquire},
+    },
+};
 
 /// Lead of a suggested `sequencer.clock_confirmed_until_secs` over the current clock, in seconds.
 /// It leaves time to change the setting and to restart.
@@ -30,7 +36,28 @@ pub struct ClockStatus {
 #[derive(Clone, Debug)]
 pub(crate) struct LedgerClock {
     source: Clock,
-    bounded: Arc<ArcSwap<BoundedTime>>,
+    shared: Arc<SharedTime>,
+}
+
+/// The state that clones of a clock share.
+#[derive(Debug)]
+struct SharedTime {
+    /// The newest block in it may be older than `newest_block_usecs`.
+    bounded: ArcSwap<BoundedTime>,
+    /// Time of the newest ordered block.
+    ///
+    /// Beside the rest, because each block changes it, and a swap visits every thread that has
+    /// read the value. It never decreases, and is written before the rest of the same change.
+    newest_block_usecs: AtomicU64,
+}
+
+impl SharedTime {
+    /// Returns the current value.
+    fn load(&self) -> BoundedTime {
+        let bounded = **self.bounded.load();
+        // After the rest, so that it is at least as new.
+        bounded.with_newest_block(self.newest_block_usecs.load(Acquire))
+    }
 }
 
 impl LedgerClock {
@@ -51,7 +78,10 @@ impl LedgerClock {
         }
         Self {
             source,
-            bounded: Arc::new(ArcSwap::from_pointee(bounded)),
+            shared: Arc::new(SharedTime {
+                bounded: ArcSwap::from_pointee(bounded),
+                newest_block_usecs: AtomicU64::new(newest_block_usecs),
+            }),
         }
     }
 
@@ -64,7 +94,7 @@ impl LedgerClock {
     /// ordered block.
     pub(crate) fn now_usecs(&self) -> u64 {
         let reading = self.source.read();
-        let bounded = self.bounded.load();
+        let bounded = self.shared.load();
         bounded.now_usecs(reading.wall_usecs, reading.elapsed_usecs)
     }
 
@@ -103,12 +133,12 @@ impl LedgerClock {
 
     /// Returns whether blocks may be ordered.
     pub(crate) fn is_trusted(&self) -> bool {
-        self.bounded.load().is_trusted()
+        self.shared.load().is_trusted()
     }
 
     /// Returns the reason that no block may be ordered, or `None` if the clock is trusted.
     pub(crate) fn distrust_reason(&self) -> Option<StorageUnavailable> {
-        let bounded = self.bounded.load();
+        let bounded = self.shared.load();
         (!bounded.is_trusted()).then(|| {
             StorageUnavailable::ClockUntrusted(
                 disbelief_message(&bounded, self.source.now_usecs()).into(),
@@ -119,7 +149,7 @@ impl LedgerClock {
     /// Returns the state of the clock and its lead over the ledger's time.
     pub(crate) fn status(&self) -> ClockStatus {
         let reading = self.source.read();
-        let bounded = self.bounded.load();
+        let bounded = self.shared.load();
         ClockStatus {
             state: bounded.state(),
             drift_usecs: drift_usecs(&bounded, reading.wall_usecs, reading.elapsed_usecs),
@@ -129,15 +159,21 @@ impl LedgerClock {
     /// Applies `change` to the value. Calls it again if another thread has replaced the value in
     /// the meantime.
     fn change(&self, change: impl Fn(&mut BoundedTime)) -> Changed {
-        let mut current = self.bounded.load();
+        let SharedTime {
+            bounded,
+            newest_block_usecs,
+        } = &*self.shared;
+        let mut current = bounded.load();
         loop {
-            let before = **current;
+            let newest_usecs = newest_block_usecs.load(Acquire);
+            let before = current.with_newest_block(newest_usecs);
             let mut after = before;
             change(&mut after);
-            if after == before {
+            newest_block_usecs.fetch_max(after.newest_block_usecs(), AcqRel);
+            if after == before.with_newest_block(after.newest_block_usecs()) {
                 return Changed { before, after };
             }
-            let previous = self.bounded.compare_and_swap(&*current, Arc::new(after));
+            let previous = bounded.compare_and_swap(&*current, Arc::new(after));
             if Arc::ptr_eq(&current, &previous) {
                 return Changed { before, after };
             }
@@ -225,6 +261,24 @@ fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
 #[cfg(test)]
 mod tests {
     use crate::testing::{HandClock, ledger_clock};
+    use std::sync::Arc;
+
+    #[test]
+    fn blocks_of_clocks_in_step_replace_no_shared_value() {
+        let clock = HandClock::at_secs(1_800_000_000);
+        let ledger_clock = ledger_clock(&clock);
+        let before = ledger_clock.shared.bounded.load_full();
+        for _ in 0..3 {
+            clock.pass_secs(1);
+            let reading = ledger_clock.source().read();
+            let block_usecs = ledger_clock.observe_at(reading);
+            ledger_clock.record_block(block_usecs, reading);
+            let newest_usecs = ledger_clock.shared.load().newest_block_usecs();
+            assert_eq!(newest_usecs, block_usecs);
+        }
+        let after = ledger_clock.shared.bounded.load_full();
+        assert!(Arc::ptr_eq(&before, &after));
+    }
 
     #[test]
     fn counts_a_suspend_between_the_reading_and_the_record_of_a_block() {
