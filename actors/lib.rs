@@ -151,6 +151,7 @@ pub use node::{
 };
 pub use protocol::{
     block_feed::BlockFeed,
+    broadcast::GroupEnd,
     mempool::{BatchLimits, GasEstimate, Pending, Removed},
 };
 pub use pruner::meter::PrunerStatus;

@@ -13,7 +13,7 @@ use crate::{
     error::StorageFault,
     protocol::{
         block_feed::Feed,
-        broadcast::BlockCommitted,
+        broadcast::{BlockCommitted, GroupEnd},
         commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
@@ -131,7 +131,7 @@ impl Committer {
                 receiver.send(BlockCommitted {
                     block: Arc::clone(indexed.block()),
                     execution_usecs: indexed.execution_usecs(),
-                    group_write_usecs: (number == blocks.len()).then_some(write_usecs),
+                    group_end: (number == blocks.len()).then_some(GroupEnd { write_usecs }),
                 });
             }
         }

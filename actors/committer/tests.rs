@@ -169,7 +169,7 @@ fn durable(blocks: Vec<Arc<IndexedBlock>>) -> BlocksDurable {
     BlocksDurable {
         blocks,
         wal_blocks: Vec::new(),
-        write_usecs: 0,
+        write_usecs: None,
     }
 }
 

@@ -304,12 +304,12 @@ impl Handler<BlockCommitted> for Mempool {
         let BlockCommitted {
             block,
             execution_usecs,
-            group_write_usecs,
+            group_end,
         } = committed;
         let block = &block;
         let times = BlockTimes {
             execution_usecs,
-            group_write_usecs,
+            group_end,
         };
         let admitted_usecs = self.pool.record_times(block, times);
         self.meter.estimated_usecs.add(admitted_usecs);

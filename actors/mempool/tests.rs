@@ -204,7 +204,7 @@ async fn removes_transactions_that_expire_by_the_time_of_a_block() {
     fixture.mempool.send(BlockCommitted {
         block: Arc::new(later),
         execution_usecs: 0,
-        group_write_usecs: None,
+        group_end: None,
     });
     let found = fixture.get_pending(pending.hash()).await;
     assert!(
@@ -261,7 +261,7 @@ async fn raises_the_gas_estimate_after_a_batch_that_its_byte_limit_ended() {
         fixture.mempool.send(BlockCommitted {
             block,
             execution_usecs: 0,
-            group_write_usecs: None,
+            group_end: None,
         });
         let (reply, response) = oneshot::channel();
         fixture.mempool.try_request(GetGasPrice { reply }).unwrap();

@@ -75,7 +75,7 @@ fn notifies_the_mempool_of_a_block_before_the_other_actors() {
     actors.mailboxes.committer.send(BlocksDurable {
         blocks: vec![IndexedBlock::without_updates(block(1, &[], &[]))],
         wal_blocks: Vec::new(),
-        write_usecs: 0,
+        write_usecs: None,
     });
     let receivers = receivers.lock().unwrap();
     let expected = ["committer", "mempool", "sequencer", "pruner"];

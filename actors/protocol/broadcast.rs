@@ -10,9 +10,16 @@ pub(crate) struct BlockCommitted {
     pub(crate) block: Arc<ExecutedBlock>,
     /// Processor time of the executor for the block, in microseconds.
     pub(crate) execution_usecs: u64,
-    /// Processor time of the writer for the group of blocks that ends with this one, in
-    /// microseconds. `None` if a later block of the group follows.
-    pub(crate) group_write_usecs: Option<u64>,
+    /// The end of the group of blocks that the writer made durable together. `None` if a later
+    /// block of the group follows.
+    pub(crate) group_end: Option<GroupEnd>,
+}
+
+/// The end of a group of blocks that the writer made durable together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupEnd {
+    /// Processor time of the writer for the group, in microseconds, if it was measured.
+    pub write_usecs: Option<u64>,
 }
 
 impl ActorMessage for BlockCommitted {

@@ -33,8 +33,8 @@ pub(crate) struct BlocksDurable {
     /// as a checkpoint.
     pub(crate) wal_blocks: Vec<WalBlock>,
     /// Processor time of the writer for appends and applies since the previous message, in
-    /// microseconds.
-    pub(crate) write_usecs: u64,
+    /// microseconds, if it was measured.
+    pub(crate) write_usecs: Option<u64>,
 }
 
 impl ActorMessage for BlocksDurable {

@@ -263,7 +263,7 @@ mod tests {
             pruner.send(BlockCommitted {
                 block: block(height, &[], &[]),
                 execution_usecs: 0,
-                group_write_usecs: None,
+                group_end: None,
             });
         }
         while pruner.status().handled < pruner.status().protocol {

@@ -71,7 +71,7 @@ impl Fixture {
         self.sequencer.send(BlockCommitted {
             block: block(height, &[], &[]),
             execution_usecs: 0,
-            group_write_usecs: None,
+            group_end: None,
         });
     }
 }

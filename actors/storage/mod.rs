@@ -6,6 +6,7 @@ pub(crate) mod inline_reader;
 pub(crate) mod meter;
 pub(crate) mod readers;
 pub(crate) mod scrubber;
+mod write_timer;
 pub(crate) mod writer;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! The writer thread: appends blocks durably, applies them to the database, and prunes.
 
-use super::{health::HealthReporter, meter::CommitMeter};
+use super::{health::HealthReporter, meter::CommitMeter, write_timer::WriteTimer};
 use crate::{
     error::{FaultKind, StorageFault},
     protocol::{
@@ -78,9 +78,7 @@ pub(super) struct Writer {
     pending: PendingWrites,
     /// Whether the pending writes wait for disk space.
     is_waiting_for_space: bool,
-    /// Processor time of appends and applies since the last group was durable, in microseconds. The
-    /// apply of a group follows its append, so this time counts for the next group.
-    work_usecs: u64,
+    timer: WriteTimer,
 }
 
 impl Writer {
@@ -92,10 +90,10 @@ impl Writer {
         Self {
             writer,
             horizon,
+            timer: WriteTimer::new(peers.recorder.clock().clone()),
             peers,
             pending: PendingWrites::default(),
             is_waiting_for_space: false,
-            work_usecs: 0,
         }
     }
 
@@ -189,9 +187,7 @@ impl Writer {
         }
         // Readers need no disk space: an apply changes pages in memory.
         if is_idle {
-            let begun_usecs = self.processor_usecs();
-            self.writer.apply()?;
-            self.work_usecs += self.processor_usecs().saturating_sub(begun_usecs);
+            self.timer.time(|_| self.writer.apply())?;
         }
         let applied_height = self.writer.applied_height();
         self.peers.recorder.record_applied(applied_height);
@@ -276,11 +272,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the processor time of the thread, in microseconds.
-    fn processor_usecs(&self) -> u64 {
-        self.peers.recorder.clock().thread_processor_usecs()
-    }
-
     /// Appends the first pending blocks, at most `group_max`, as one group. As soon as they are
     /// durable, they are no longer pending, and the committer is notified.
     ///
@@ -301,22 +292,19 @@ impl Writer {
             recorder,
             ..
         } = &self.peers;
-        let work_usecs = &mut self.work_usecs;
-        let mut counted_usecs = recorder.clock().thread_processor_usecs();
-        let appended = self.writer.append(&blocks, |wal_blocks| {
-            let heights = blocks.iter().map(|block| block.height());
-            recorder.record(BlockStage::Durable, heights);
-            meter.committed(&blocks, start.elapsed());
-            let begun_usecs = counted_usecs;
-            counted_usecs = recorder.clock().thread_processor_usecs();
-            committer.send(BlocksDurable {
-                blocks: pending.drain(..blocks.len()).collect(),
-                wal_blocks,
-                write_usecs: std::mem::take(work_usecs) + counted_usecs.saturating_sub(begun_usecs),
-            });
-        });
-        self.work_usecs += self.processor_usecs().saturating_sub(counted_usecs);
-        appended
+        let writer = &mut self.writer;
+        self.timer.time(|timer| {
+            writer.append(&blocks, |wal_blocks| {
+                let heights = blocks.iter().map(|block| block.height());
+                recorder.record(BlockStage::Durable, heights);
+                meter.committed(&blocks, start.elapsed());
+                committer.send(BlocksDurable {
+                    blocks: pending.drain(..blocks.len()).collect(),
+                    wal_blocks,
+                    write_usecs: timer.end_group(),
+                });
+            })
+        })
     }
 }
 

@@ -9,6 +9,7 @@
 //! Estimates decide which transactions the sequencer takes. Execution does not read them.
 
 use super::entry::Entry;
+use crate::GroupEnd;
 use ledger_crypto::{
     HashValue,
     map::{GenerationalMap, HashState},
@@ -76,9 +77,9 @@ pub(super) struct Costs {
 pub struct BlockTimes {
     /// Processor time of the executor for the block, in microseconds.
     pub execution_usecs: u64,
-    /// Processor time of the writer for the group of blocks that ends with this one, in
-    /// microseconds. `None` if a later block of the group follows.
-    pub group_write_usecs: Option<u64>,
+    /// The end of the group of blocks that the writer made durable together. `None` if a later
+    /// block of the group follows.
+    pub group_end: Option<GroupEnd>,
 }
 
 impl Costs {
@@ -111,6 +112,8 @@ impl Costs {
     /// The times are those of the whole block, so its work is too: the block itself, and all
     /// transactions, whether the pool holds them or not. `held` returns the transaction with this
     /// hash if the pool holds it. It is called once for each transaction.
+    ///
+    /// The work of a group whose time was not measured is not recorded.
     ///
     /// Returns the sum of the estimates with which the pool admitted the executed transactions that
     /// it holds, in microseconds.
@@ -161,8 +164,11 @@ impl Costs {
             }
         }
         self.model.record(execution, times.execution_usecs);
-        match times.group_write_usecs {
-            Some(usecs) => self.model.record(group, usecs),
+        match times.group_end {
+            Some(GroupEnd {
+                write_usecs: Some(usecs),
+            }) => self.model.record(group, usecs),
+            Some(GroupEnd { write_usecs: None }) => {}
             None => self.group = Some(group),
         }
         admitted_usecs

@@ -9,7 +9,7 @@ use super::{
     *,
 };
 use crate::{
-    SubmitError,
+    GroupEnd, SubmitError,
     mempool::persistence::{file, restore},
     testing::{Draft, block, draft, leaving_out, orderless},
 };
@@ -284,7 +284,9 @@ impl<'a> History<'a> {
         let block = self.with_random_gas(block);
         let times = BlockTimes {
             execution_usecs: self.random.u64(..2_000),
-            group_write_usecs: self.random.bool().then(|| self.random.u64(..20_000)),
+            group_end: self.random.bool().then(|| GroupEnd {
+                write_usecs: self.random.bool().then(|| self.random.u64(..20_000)),
+            }),
         };
         self.pool.record_times(&block, times);
         let pending_count = executed

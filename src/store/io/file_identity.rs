@@ -95,6 +95,11 @@ impl StoreFiles {
         Self(files.into_iter().collect())
     }
 
+    /// Returns the paths by which the files were opened.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|file| &*file.path)
+    }
+
     /// Checks that the path of each file leads to the open file.
     ///
     /// Takes a system call for each file, which blocks while the file system does not respond.

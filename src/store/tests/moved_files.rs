@@ -35,11 +35,12 @@ impl LinkedStore {
         );
         store.initialize(&genesis(), &workload.blocks[0]).unwrap();
         let (mut writer, reader) = store.split();
-        for block in workload.grow(HEIGHT) {
-            writer.commit(&[block]).unwrap();
-        }
+        // Before the commits, so that the writer has seen this change of the files.
         for name in NAMES {
             fs::hard_link(data.join(name), links.path().join(name)).unwrap();
+        }
+        for block in workload.grow(HEIGHT) {
+            writer.commit(&[block]).unwrap();
         }
         Self {
             workload,

@@ -22,6 +22,7 @@ use ledger_types::{ExecutedBlock, SignedTransaction};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 /// Bytes of pages that a checkpoint writes per two bytes of content: rows with their rounding to
@@ -113,10 +114,52 @@ pub(super) fn pruned_content_bytes(write_bytes: usize) -> u64 {
     (write_bytes as u64).saturating_mul(PRUNED_BYTES_PER_WRITE_BYTE)
 }
 
+/// Maximum age of a measurement of a disk that bounds its free space.
+///
+/// Another program writes some hundred megabytes in this time.
+const MEASUREMENT_AGE_MAX: Duration = Duration::from_millis(250);
+
+/// Time between two groups after which the second one measures, because another program may have
+/// filled a small disk between them. The groups of a lone client are about a millisecond apart.
+const MEASUREMENT_PAUSE_MAX: Duration = Duration::from_millis(10);
+
+/// Part of the measured space, one in so many, that a write may need without a new measurement. The
+/// rest is left to other programs.
+const UNMEASURED_PART: u64 = 2;
+
+/// What a write may take until the checkpoint after it is complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpaceNeed {
+    /// Content of the checkpoint: of the write, and of those since the last checkpoint.
+    pub(super) content_bytes: u64,
+    /// Growth of the log by the record of the write.
+    pub(super) log_growth_bytes: u64,
+}
+
+impl SpaceNeed {
+    fn bytes(self, database: FileSize) -> u64 {
+        checkpoint_bytes(self.content_bytes, database).saturating_add(self.log_growth_bytes)
+    }
+}
+
+/// A measurement of a disk.
+#[derive(Clone, Copy, Debug)]
+struct Measurement {
+    begun: Instant,
+    /// Time of the last group for which it was used.
+    used: Instant,
+    /// Free space, in bytes.
+    free: u64,
+    database: FileSize,
+    /// Length of the log, in bytes.
+    log_bytes: u64,
+}
+
 /// The disk of a data directory.
 #[derive(Debug)]
 pub(crate) struct LedgerDisk {
     directory: PathBuf,
+    last: Option<Measurement>,
     /// Free space that a test sets, in bytes.
     #[cfg(test)]
     pub(crate) free_bytes: Option<u64>,
@@ -126,6 +169,7 @@ impl LedgerDisk {
     pub(crate) fn new(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
+            last: None,
             #[cfg(test)]
             free_bytes: None,
         }
@@ -141,23 +185,60 @@ impl LedgerDisk {
         free_bytes(&self.directory.join(FILE_NAME))
     }
 
-    /// Checks that the disk has space for a checkpoint of `content_bytes` after a log record of
-    /// `record_bytes`.
+    /// Returns whether the last measurement shows that the disk has space for `need`, so that the
+    /// caller need not measure. `log_bytes` is the length of the log.
+    ///
+    /// What the store has written since then is the growth of the log, and pages that are part of
+    /// the need: it includes the content since the last checkpoint.
+    pub(super) fn is_known_to_have(&mut self, need: SpaceNeed, log_bytes: u64) -> bool {
+        #[cfg(test)]
+        if self.free_bytes.is_some() {
+            return false;
+        }
+        let Some(last) = &mut self.last else {
+            return false;
+        };
+        let now = Instant::now();
+        let used = std::mem::replace(&mut last.used, now);
+        let growth = log_bytes.saturating_sub(last.log_bytes);
+        let needed = need.bytes(last.database).saturating_add(growth);
+        now.duration_since(used) < MEASUREMENT_PAUSE_MAX
+            && now.duration_since(last.begun) < MEASUREMENT_AGE_MAX
+            && needed <= last.free / UNMEASURED_PART
+    }
+
+    /// Discards the last measurement, because a checkpoint has written pages that are part of no
+    /// need any more.
+    pub(super) fn discard_measurement(&mut self) {
+        self.last = None;
+    }
+
+    /// Measures the disk and checks that it has space for `need`. `log_bytes` is the length of the
+    /// log.
     ///
     /// Unknown space is no reason to reject a write: if the disk is full, the write fails.
     ///
     /// # Errors
     ///
     /// Returns [`StoreError::DiskFull`] if it has not.
-    pub(super) fn check(&self, content_bytes: u64, record_bytes: u64) -> Result<(), StoreError> {
+    pub(super) fn check(&mut self, need: SpaceNeed, log_bytes: u64) -> Result<(), StoreError> {
+        self.discard_measurement();
+        let begun = Instant::now();
         let Ok(database) = FileSize::of(&self.directory) else {
             return Ok(());
         };
         let Some(free) = self.free_bytes() else {
             return Ok(());
         };
-        let needed = checkpoint_bytes(content_bytes, database).saturating_add(record_bytes);
+        let needed = need.bytes(database);
         if needed <= free {
+            self.last = Some(Measurement {
+                begun,
+                used: begun,
+                free,
+                database,
+                log_bytes,
+            });
             return Ok(());
         }
         let directory = self.directory.display();
@@ -178,4 +259,82 @@ fn free_bytes(path: &Path) -> Option<u64> {
 #[cfg(not(unix))]
 fn free_bytes(_: &Path) -> Option<u64> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG_BYTES: u64 = 1024 * 1024;
+
+    /// Returns a need of this content.
+    fn need(content_bytes: u64) -> SpaceNeed {
+        SpaceNeed {
+            content_bytes,
+            log_growth_bytes: 0,
+        }
+    }
+
+    /// Returns a disk whose last measurement found `free` bytes.
+    fn measured(free: u64) -> LedgerDisk {
+        let mut disk = LedgerDisk::new(Path::new("ledger"));
+        // Does not age during a test.
+        let begun = Instant::now() + Duration::from_secs(3_600);
+        disk.last = Some(Measurement {
+            begun,
+            used: begun,
+            free,
+            database: FileSize {
+                file_bytes: LOG_BYTES,
+                disk_bytes: LOG_BYTES,
+            },
+            log_bytes: LOG_BYTES,
+        });
+        disk
+    }
+
+    #[test]
+    fn a_measurement_suffices_for_a_part_of_its_space_less_the_growth_of_the_log() {
+        let small = need(4096);
+        let bytes = small.bytes(measured(0).last.unwrap().database);
+        let is_known = |free, need, log_bytes| measured(free).is_known_to_have(need, log_bytes);
+        let free = bytes * UNMEASURED_PART;
+        assert!(is_known(free, small, LOG_BYTES));
+        assert!(!is_known(free, small, LOG_BYTES + 1));
+        assert!(!is_known(free, need(4098), LOG_BYTES));
+        assert!(!is_known(bytes, small, LOG_BYTES));
+    }
+
+    #[test]
+    fn a_measurement_ends_with_its_age_with_a_pause_and_with_a_checkpoint() {
+        let ends: [fn(&mut LedgerDisk); 3] = [
+            |disk| {
+                let begun = Instant::now().checked_sub(MEASUREMENT_AGE_MAX);
+                disk.last.as_mut().unwrap().begun = begun.unwrap();
+            },
+            |disk| {
+                let used = Instant::now().checked_sub(MEASUREMENT_PAUSE_MAX);
+                disk.last.as_mut().unwrap().used = used.unwrap();
+            },
+            LedgerDisk::discard_measurement,
+        ];
+        for end in ends {
+            let mut disk = measured(u64::MAX);
+            assert!(disk.is_known_to_have(need(0), LOG_BYTES));
+            end(&mut disk);
+            assert!(!disk.is_known_to_have(need(0), LOG_BYTES));
+        }
+    }
+
+    #[test]
+    fn a_measurement_without_enough_space_is_not_used() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(FILE_NAME), "").unwrap();
+        let mut disk = LedgerDisk::new(directory.path());
+        disk.check(need(0), LOG_BYTES).unwrap();
+        assert!(disk.last.is_some());
+        // No disk has as much.
+        disk.check(need(u64::MAX / 8), LOG_BYTES).unwrap_err();
+        assert!(!disk.is_known_to_have(need(0), LOG_BYTES));
+    }
 }

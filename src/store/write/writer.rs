@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     StoreError, SyncTimer,
-    io::file_identity::StoreFiles,
+    io::{file_identity::StoreFiles, file_watch::FileWatch},
     read::usage::UsageMeter,
     tables::schema::{LogState, PersistedHead},
     wal::{Record, RecordWriter, Wal, WalConfig, block::WalBlock, entry},
@@ -43,8 +43,9 @@ pub struct StoreWriter {
     pub(crate) disk: Option<LedgerDisk>,
     /// Content of prune steps since the last checkpoint, in bytes.
     pub(crate) pruned_bytes: u64,
-    /// Compared with their paths before a record is acknowledged.
+    /// Compared with their paths before a record is acknowledged, if `watch` reports a change.
     files: StoreFiles,
+    watch: FileWatch,
     pub(crate) usage: UsageProbe,
 }
 
@@ -65,6 +66,7 @@ impl StoreWriter {
             newest: None,
             disk: None,
             pruned_bytes: 0,
+            watch: FileWatch::new(&files),
             files,
             usage,
         }
@@ -239,11 +241,20 @@ impl StoreWriter {
         self.wal.restart(state.generation);
         self.is_wal_active = state.is_open;
         self.pruned_bytes = 0;
+        if let Some(disk) = &mut self.disk {
+            disk.discard_measurement();
+        }
         if state.is_open {
             let view = self.applier.views().get();
             self.usage
                 .on_checkpoint(view.as_deref(), self.wal.file_bytes());
         }
+    }
+
+    /// Returns whether the next write is a record of the log, unless it is too large, and not a
+    /// checkpoint.
+    pub(super) fn is_log_next(&self) -> bool {
+        self.is_wal_active && self.wal.end() < self.wal_config.checkpoint_after_bytes
     }
 
     /// Appends a record to the write-ahead log and syncs it.
@@ -262,11 +273,13 @@ impl StoreWriter {
         height: u64,
         write_content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<(Record, T)>, StoreError> {
-        let config = &self.wal_config;
-        if self.is_wal_active && self.wal.end() < config.checkpoint_after_bytes {
-            let appended = self.wal.append(config.bytes_max, height, write_content)?;
+        if self.is_log_next() {
+            let bytes_max = self.wal_config.bytes_max;
+            let appended = self.wal.append(bytes_max, height, write_content)?;
             // After the sync: only a record that the next start finds may be acknowledged.
-            self.files.check()?;
+            if self.watch.may_have_moved() {
+                self.files.check()?;
+            }
             Ok(appended)
         } else {
             Ok(None)

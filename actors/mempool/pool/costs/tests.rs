@@ -54,7 +54,7 @@ fn record(costs: &mut Costs, transaction: &Arc<CheckedTransaction>, call_gas: u6
     let empty = costs.model.estimate(WorkKind::Execution, EMPTY_BLOCK);
     let times = BlockTimes {
         execution_usecs: empty.usecs + execution.usecs,
-        group_write_usecs: None,
+        group_end: None,
     };
     let held = entry(transaction, 1);
     costs.record(&block, |_| Some(&held), times);
@@ -128,7 +128,10 @@ fn estimates_follow_the_measured_times() {
         let is_last = height % 10 == 9;
         let times = BlockTimes {
             execution_usecs: 3 * before.0,
-            group_write_usecs: is_last.then_some(5 * 10 * before.1),
+            group_end: is_last.then_some(GroupEnd {
+                // One group in two is measured.
+                write_usecs: (height % 20 == 19).then_some(5 * 10 * before.1),
+            }),
         };
         costs.record(&block, |_| Some(&held), times);
     }
@@ -151,7 +154,9 @@ fn records_the_work_of_a_whole_block_whatever_the_pool_holds() {
         let mut costs = Costs::default();
         let times = BlockTimes {
             execution_usecs: 1_000,
-            group_write_usecs: Some(1_000),
+            group_end: Some(GroupEnd {
+                write_usecs: Some(1_000),
+            }),
         };
         let all = [&first, &second, &rejected, &left_out].map(|held| entry(held, 7));
         let held = |hash: &HashValue| {
