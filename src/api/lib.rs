@@ -76,7 +76,7 @@ pub use error::{
     extraction_error, unknown_route, wrong_method,
 };
 pub use limits::{Connection, RouteMeters, RouteStatus, SwitchChange, Switches};
-pub use middleware::cors::BrowserCors;
+pub use middleware::{admission::PATH_AND_QUERY_BYTES_MAX, cors::BrowserCors};
 pub use model::json::{parse_body, submission_from_json, submission_json};
 pub use openapi::DeclaredResponse;
 pub use router::{configure, configure_graphql, declared_responses, openapi_document};

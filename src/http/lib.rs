@@ -9,6 +9,7 @@
 //! | `connection`, `config` | the steps of a connection, in order; its [`ConnectionConfig`] |
 //! | `transport` | a connection with or without TLS |
 //! | `tls` | [`CertificateHolder`]: the certificate and its private key |
+//! | `head_error` | [`HeadError`]: requests that are rejected before the app gets them |
 //! | `http1` | HTTP/1.1: deadlines and limits beside those of actix-http |
 //! | `http2` | HTTP/2, by the crate h2 |
 //! | `chunked_body` | response bodies in chunks |
@@ -20,7 +21,7 @@
 //! # Example
 //!
 //! ```
-//! use actix_web::web;
+//! use actix_web::{HttpResponse, web};
 //! use ledger_http::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
 //! use ledger_limits::{KeyedLimit, TrustedProxies};
 //! # use std::{io::{Read, Write}, net::TcpStream};
@@ -45,6 +46,7 @@
 //!         max_streams: 1,
 //!     },
 //!     on_connect: || (),
+//!     respond_to_rejected: |error| HttpResponse::new(error.status()),
 //!     shutdown_timeout: timeout,
 //! };
 //! # fn get(url: &str) -> std::io::Result<String> {
@@ -73,6 +75,7 @@ mod connection;
 mod context;
 mod date;
 mod error;
+mod head_error;
 mod http1;
 mod http2;
 mod listener;
@@ -83,6 +86,7 @@ mod transport;
 
 pub use config::ConnectionConfig;
 pub use error::{ListenerError, TlsError, TlsFile};
+pub use head_error::HeadError;
 pub use listener::{Listener, ListenerOptions, WORKERS_MAX};
 pub use metrics::{ConnectionStatus, ListenerMetrics, ListenerRegistry};
 pub use tls::{CertificateFiles, CertificateHolder, LoadedCertificate};

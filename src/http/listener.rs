@@ -5,11 +5,12 @@ use crate::{
     connection::{self, Admission},
     context::ListenerContext,
     error::ListenerError,
+    head_error::HeadError,
     metrics::ListenerMetrics,
     tls::CertificateHolder,
 };
 use actix_server::{Server, ServerHandle};
-use actix_web::web::ServiceConfig;
+use actix_web::{HttpResponse, web::ServiceConfig};
 use ledger_limits::{KeyedLimit, TrustedProxies};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
@@ -59,6 +60,9 @@ pub struct ListenerOptions<D> {
     /// A handler finds it with [`HttpRequest::conn_data`](actix_web::HttpRequest::conn_data) if its
     /// request came over HTTP/1.1, and in the extensions of the request if it came over HTTP/2.
     pub on_connect: fn() -> D,
+    /// Makes the response to a request that is rejected before the app gets it. Its body is in
+    /// memory.
+    pub respond_to_rejected: fn(&HeadError) -> HttpResponse,
     /// Maximum time for which a stop waits for the requests in flight.
     pub shutdown_timeout: Duration,
 }
@@ -106,6 +110,7 @@ impl Listener {
             metrics: Arc::clone(&options.metrics),
             stopping: server.graceful_shutdown_signal(),
             on_connect: options.on_connect,
+            respond_to_rejected: options.respond_to_rejected,
         };
         let admission = Admission {
             addresses: Arc::clone(&options.addresses),

@@ -53,7 +53,7 @@ const LAYERS: [(&str, Layers); 6] = [
     (
         "src/http/lib.rs",
         &[
-            &["error", "config"],
+            &["error", "head_error", "config"],
             &["metrics", "date", "tls"],
             &["context"],
             &["slow_client"],

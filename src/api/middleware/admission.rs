@@ -29,7 +29,7 @@ use std::{
 
 /// The longest path and query, in bytes: the longest type name that is read, percent-encoded
 /// throughout, fits.
-const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
+pub const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
 /// An extension of a response: the memory of the request's body.
 pub(crate) struct BodyLease(pub Arc<MemoryLease>);

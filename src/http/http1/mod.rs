@@ -3,13 +3,16 @@
 //! actix-http has a deadline for the head of a connection's first request only. It decodes requests
 //! faster than it responds to them, encodes a response for the request that it decoded last, and
 //! serves requests that follow `Connection: close`. Its deadline for the next request is a timer
-//! that is created and dropped for each. [`Deadlines`] replaces its deadlines, and
-//! [`TrackedStream`] passes it one request at a time.
+//! that is created and dropped for each. It sends `100 Continue` before a handler decides whether it
+//! reads the body, and rejects malformed heads with an empty body. [`Deadlines`] replaces its
+//! deadlines, and [`TrackedStream`] passes it one request at a time and replaces those responses.
 
 mod deadlines;
 mod framing;
 mod idle;
 mod read_ahead;
+mod rejection;
+mod request_line;
 mod state;
 
 use crate::{
@@ -19,7 +22,7 @@ use crate::{
 };
 use actix_http::{
     ConnectionType, HttpService, KeepAlive, Payload, Request, Response, Version,
-    body::BoxBody,
+    body::{BodySize, BoxBody, MessageBody as _},
     error::{DispatchError, PayloadError},
 };
 use actix_service::{Service, ServiceFactory as _, fn_service};
@@ -28,10 +31,10 @@ use bytes::Bytes;
 use deadlines::Deadlines;
 use futures::{
     future::FutureExt as _,
-    stream::{Stream, StreamExt as _},
+    stream::{Stream, StreamExt as _, poll_fn as poll_fn_stream},
 };
 use read_ahead::TrackedStream;
-use state::{ConnectionState, RequestGuard};
+use state::{ConnectionState, Interim, RequestGuard};
 use std::{
     convert::Infallible,
     future::{Future as _, poll_fn},
@@ -68,14 +71,23 @@ where
 {
     let stopping = context.stopping.clone();
     let on_connect = context.on_connect;
-    let handler = fn_service(move |mut request: Request| {
+    let serve = Rc::new(move |mut request: Request| {
         let (state, guard) = begin_request(&mut request);
-        let requested = request.head().connection_type();
+        let requested = Requested::by(&request);
         app.call(request).map(move |result| {
             let response = result.map_or_else(Response::from, Response::from);
             let response = set_connection_header(response, requested, &state);
-            Ok::<_, Infallible>(response.map_body(|_, body| ChunkedBody::new(body, guard)))
+            response.map_body(|_, body| ChunkedBody::new(body, guard))
         })
+    });
+    let handler = fn_service({
+        let serve = Rc::clone(&serve);
+        move |request: Request| serve(request).map(Ok::<_, Infallible>)
+    });
+    // actix-http would send `100 Continue` when this service succeeds, and call the handler then.
+    // It sends the response of the handler instead, as an error of this service.
+    let expecting = fn_service(move |request: Request| {
+        serve(request).map(|response| Err::<Request, _>(response.map_into_boxed_body()))
     });
     HttpService::build()
         // `Deadlines` replaces these two. That of actix-http for a head would apply to the first
@@ -95,6 +107,7 @@ where
             data.insert(on_connect());
             data.insert(Rc::clone(stream.state()));
         })
+        .expect(expecting)
         .h1(handler)
         .new_service(())
         .await
@@ -111,34 +124,77 @@ fn begin_request(request: &mut Request) -> (Rc<ConnectionState>, RequestGuard) {
     if request.head().connection_type() == ConnectionType::Close {
         state.close_after_request();
     }
+    let interim = if request.head().expect() {
+        Interim::Expected
+    } else {
+        Interim::NotExpected
+    };
+    state.set_interim(interim);
     report_body_reads(request, &state);
     (state, guard)
 }
 
-/// Reports to `state` when a handler reads a part of the body.
+/// Reports to `state` when a handler waits for the body, and when it reads a part of it.
 fn report_body_reads(request: &mut Request, state: &Rc<ConnectionState>) {
-    let payload = match request.take_payload() {
+    let mut payload = match request.take_payload() {
         Payload::None => return,
         payload => payload,
     };
     let state = Rc::clone(state);
-    let reported = payload.inspect(move |_| state.record_body_read());
+    let reported = poll_fn_stream(move |context| {
+        let read = payload.poll_next_unpin(context);
+        if read.is_ready() {
+            state.record_body_read();
+            state.set_interim(Interim::NotExpected);
+        } else if state.interim() == Interim::Expected {
+            state.set_interim(Interim::Due);
+        }
+        read
+    });
     let payload: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(reported);
     *request.payload() = Payload::Stream { payload };
 }
 
-/// Closes the connection after the response if the request or the response closes it.
+/// The part of a request that decides how its response ends.
+#[derive(Clone, Copy)]
+struct Requested {
+    version: Version,
+    connection: ConnectionType,
+}
+
+impl Requested {
+    fn by(request: &Request) -> Self {
+        Self {
+            version: request.version(),
+            connection: request.head().connection_type(),
+        }
+    }
+}
+
+/// Closes the connection after the response if the request or the response closes it, or if it is
+/// unknown whether the client will send its body.
 fn set_connection_header(
     mut response: Response<BoxBody>,
-    requested: ConnectionType,
+    requested: Requested,
     state: &ConnectionState,
 ) -> Response<BoxBody> {
+    // The end of the connection ends a body of unknown length if chunks may not (RFC 9112,
+    // section 6.1).
+    let ends_body =
+        requested.version < Version::HTTP_11 && response.body().size() == BodySize::Stream;
+    let is_body_unread = state.interim() != Interim::NotExpected;
+    state.set_interim(Interim::NotExpected);
     let head = response.head_mut();
+    head.no_chunking(ends_body);
     // actix-http reuses the heads of a thread's responses and resets everything but the version,
     // which may be that of another client's request. The version decides here if no flag does;
     // actix-http replaces it before it writes the head.
     head.version = Version::HTTP_11;
-    if requested != ConnectionType::KeepAlive || head.connection_type() == ConnectionType::Close {
+    if requested.connection != ConnectionType::KeepAlive
+        || head.connection_type() == ConnectionType::Close
+        || ends_body
+        || is_body_unread
+    {
         // The server supports no upgrade: actix-http ends a connection that requested one.
         head.set_connection_type(ConnectionType::Close);
         state.close_after_request();
@@ -154,7 +210,7 @@ pub async fn serve<H: Http1Service, D>(
     context: &ListenerContext<D>,
 ) {
     let state = Rc::new(ConnectionState::default());
-    let stream = TrackedStream::new(transport, Rc::clone(&state));
+    let stream = TrackedStream::new(transport, Rc::clone(&state), context.respond_to_rejected);
     let mut dispatcher = pin!(http1.call((stream, Some(peer))));
     let mut deadlines = Deadlines::new(state, context);
     poll_fn(|context| {
@@ -205,6 +261,7 @@ mod tests {
                 max_streams: 1,
             },
             on_connect: || (),
+            respond_to_rejected: |error| HttpResponse::new(error.status()),
             shutdown_timeout: Duration::from_secs(1),
         }
     }

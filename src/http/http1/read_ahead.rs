@@ -3,12 +3,15 @@
 
 use super::{
     framing::Framing,
-    state::{Closing, ConnectionState, Pause, READ_AHEAD_BYTES_MAX},
+    rejection,
+    request_line::RequestLine,
+    state::{Closing, ConnectionState, Interim, Pause, READ_AHEAD_BYTES_MAX},
 };
-use crate::{date::date, transport::Transport};
+use crate::{head_error::HeadError, transport::Transport};
+use actix_web::HttpResponse;
 use bytes::{Buf as _, Bytes, BytesMut};
 use std::{
-    io::{self, IoSlice},
+    io,
     pin::Pin,
     rc::Rc,
     task::{Context, Poll, ready},
@@ -18,6 +21,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 /// Maximum number of bytes that are discarded before the task yields.
 const DRAIN_BYTES_MAX: usize = 64 * 1024;
 
+/// The interim response to a client that waits for it before it sends its body.
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
 /// A connection with its state.
 #[derive(Debug)]
 pub struct TrackedStream {
@@ -26,20 +32,31 @@ pub struct TrackedStream {
     gate: RequestGate,
     /// Bytes of the next requests, which arrived with the request in flight or after it.
     read_ahead: BytesMut,
+    respond_to_rejected: fn(&HeadError) -> HttpResponse,
+    /// Rest of an interim response, which precedes what actix-http writes next.
+    interim_response: Bytes,
     /// Rest of a response that is sent before the connection is closed.
     final_response: Bytes,
 }
 
 impl TrackedStream {
-    /// Records in `state` what happens on `transport`.
-    pub fn new(transport: Transport, state: Rc<ConnectionState>) -> Self {
+    /// Records in `state` what happens on `transport`. `respond_to_rejected` makes the response to
+    /// a head that is malformed or late.
+    pub fn new(
+        transport: Transport,
+        state: Rc<ConnectionState>,
+        respond_to_rejected: fn(&HeadError) -> HttpResponse,
+    ) -> Self {
         Self {
             transport: transport.take(0),
             gate: RequestGate {
                 framing: Framing::default(),
+                request_line: RequestLine::default(),
                 state,
             },
             read_ahead: BytesMut::new(),
+            respond_to_rejected,
+            interim_response: Bytes::new(),
             final_response: Bytes::new(),
         }
     }
@@ -84,21 +101,39 @@ impl TrackedStream {
         readable_bytes
     }
 
-    /// Writes the rest of the final response.
+    /// Writes the rest of the interim response.
     ///
     /// # Errors
     ///
     /// Returns the error of the transport, or [`io::ErrorKind::WriteZero`] if it accepts no more
     /// bytes.
-    fn poll_final_response(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.final_response.is_empty() {
-            let transport = Pin::new(self.transport.get_mut());
-            match ready!(transport.poll_write(context, &self.final_response))? {
-                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                bytes => self.final_response.advance(bytes),
-            }
+    fn poll_interim(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        poll_write_all(
+            self.transport.get_mut(),
+            context,
+            &mut self.interim_response,
+        )
+    }
+
+    /// Replaces the response of actix-http to a malformed head, which has no body.
+    ///
+    /// The first write is pending, because actix-http drops a connection with an error when it has
+    /// written its response. Otherwise it shuts the connection down, and the client may read the
+    /// response.
+    fn replace(&mut self, response: &[u8]) -> Poll<io::Result<usize>> {
+        if self.final_response.is_empty() {
+            let is_too_large = rejection::status(response) == b"431";
+            self.reject(&self.gate.request_line.error(is_too_large));
+            self.state().close_rejected();
+            return Poll::Pending;
         }
-        Poll::Ready(Ok(()))
+        Poll::Ready(Ok(response.len()))
+    }
+
+    /// Prepares the response to a rejected head.
+    fn reject(&mut self, error: &HeadError) {
+        let response = (self.respond_to_rejected)(error);
+        self.final_response = rejection::encode(response, self.gate.request_line.is_head());
     }
 
     /// Discards the input until the client closes its side.
@@ -131,7 +166,7 @@ impl AsyncRead for TrackedStream {
             Closing::EndOfInput | Closing::Draining => {
                 // Only here: if actix-http no longer reads, it has rejected the head with a 400.
                 if this.state().take_408() {
-                    this.final_response = timeout_response();
+                    this.reject(&HeadError::Late);
                 }
                 return Poll::Ready(Ok(()));
             }
@@ -168,33 +203,36 @@ impl AsyncWrite for TrackedStream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = this.transport().poll_write(context, bytes);
+        if !this.state().is_responding() {
+            return this.replace(bytes);
+        }
+        let written = match this.poll_interim(context) {
+            Poll::Ready(Ok(())) => this.transport().poll_write(context, bytes),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        };
         this.state().record_write(written.is_pending());
         written
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = this.transport().poll_write_vectored(context, slices);
-        this.state().record_write(written.is_pending());
-        written
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.transport.get_ref().is_write_vectored()
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().transport().poll_flush(context)
+        let this = self.get_mut();
+        this.state().record_flush();
+        if this.state().interim() == Interim::Due {
+            this.state().set_interim(Interim::NotExpected);
+            this.interim_response = Bytes::from_static(CONTINUE);
+        }
+        ready!(this.poll_interim(context))?;
+        this.transport().poll_flush(context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        ready!(this.poll_final_response(context))?;
+        ready!(poll_write_all(
+            this.transport.get_mut(),
+            context,
+            &mut this.final_response
+        ))?;
         ready!(this.transport().poll_shutdown(context))?;
         if this.state().is_closing() {
             this.state().start_draining();
@@ -208,6 +246,8 @@ impl AsyncWrite for TrackedStream {
 #[derive(Debug)]
 struct RequestGate {
     framing: Framing,
+    /// Request line of the head that arrives.
+    request_line: RequestLine,
     state: Rc<ConnectionState>,
 }
 
@@ -221,28 +261,42 @@ impl RequestGate {
                     break;
                 }
                 self.framing = Framing::default();
+                self.request_line = RequestLine::default();
             }
             let was_in_body = self.framing.has_head();
-            let passed = self.framing.advance(rest);
+            let (passed, next) = rest.split_at(self.framing.advance(rest));
             if was_in_body {
-                self.state.record_body(passed);
-            } else if self.framing.has_head() {
-                self.state.end_head();
+                self.state.record_body(passed.len());
             } else {
-                // Not with empty lines, which may precede a request.
-                self.state.record_partial_head(self.framing.is_in_head());
+                self.request_line.record(passed);
+                if self.framing.has_head() {
+                    self.state.end_head();
+                } else {
+                    // Not with empty lines, which may precede a request.
+                    self.state.record_partial_head(self.framing.is_in_head());
+                }
             }
-            rest = &rest[passed..];
+            rest = next;
         }
         bytes.len() - rest.len()
     }
 }
 
-/// Returns the response to a request whose head is late.
-fn timeout_response() -> Bytes {
-    let head = "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\ndate: ";
-    let mut response = BytesMut::from(head);
-    response.extend_from_slice(date().as_bytes());
-    response.extend_from_slice(b"\r\n\r\n");
-    response.freeze()
+/// Writes `bytes` and removes what has been written.
+///
+/// # Errors
+///
+/// Returns the error of the transport, or [`io::ErrorKind::WriteZero`] if it accepts no more bytes.
+fn poll_write_all(
+    transport: &mut Transport,
+    context: &mut Context<'_>,
+    bytes: &mut Bytes,
+) -> Poll<io::Result<()>> {
+    while !bytes.is_empty() {
+        match ready!(Pin::new(&mut *transport).poll_write(context, bytes))? {
+            0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+            written => bytes.advance(written),
+        }
+    }
+    Poll::Ready(Ok(()))
 }

@@ -25,6 +25,22 @@ pub struct ConnectionState {
     closing: Cell<Closing>,
     /// Whether the client is to get a 408, which actix-http cannot send.
     owes_408: Cell<bool>,
+    /// Whether actix-http may hold bytes of a response by the app. What it writes otherwise is its
+    /// own response to a malformed head.
+    is_responding: Cell<bool>,
+    interim: Cell<Interim>,
+}
+
+/// Progress of the interim response 100 (RFC 9110, section 10.1.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interim {
+    /// The client does not expect one, or not any more.
+    #[default]
+    NotExpected,
+    /// The client waits for it before it sends the body, which no handler has read yet.
+    Expected,
+    /// A handler waits for the body: the interim response must be sent.
+    Due,
 }
 
 /// A reason for which actix-http may read no more.
@@ -56,6 +72,7 @@ impl ConnectionState {
     pub fn begin_request(self: &Rc<Self>) -> RequestGuard {
         self.requests.set(self.requests.get().wrapping_add(1));
         self.is_serving.set(true);
+        self.is_responding.set(true);
         RequestGuard {
             state: Rc::clone(self),
         }
@@ -108,6 +125,28 @@ impl ConnectionState {
         !self.is_serving() && !self.is_write_blocked.get() && !self.is_closing()
     }
 
+    /// Returns whether actix-http may hold bytes of a response by the app.
+    pub fn is_responding(&self) -> bool {
+        self.is_responding.get()
+    }
+
+    /// Records that actix-http has written all of its bytes.
+    pub fn record_flush(&self) {
+        if !self.is_serving() {
+            self.is_responding.set(false);
+        }
+    }
+
+    /// Returns the progress of the interim response.
+    pub fn interim(&self) -> Interim {
+        self.interim.get()
+    }
+
+    /// Records the progress of the interim response.
+    pub fn set_interim(&self, interim: Interim) {
+        self.interim.set(interim);
+    }
+
     /// Returns the progress of closing the connection.
     pub fn closing(&self) -> Closing {
         self.closing.get()
@@ -134,6 +173,11 @@ impl ConnectionState {
             self.closing.set(Closing::EndOfInput);
             self.owes_408.set(true);
         }
+    }
+
+    /// Closes a connection whose client sent a malformed head.
+    pub fn close_rejected(&self) {
+        self.closing.set(Closing::EndOfInput);
     }
 
     /// Discards what the client sends from now on.

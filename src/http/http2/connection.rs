@@ -2,31 +2,34 @@
 //! long, its client breaks the protocol, or the listener stops.
 
 use super::{
-    request::{HEADERS_BYTES_MAX, actix_request, are_headers_too_large},
+    request::{HEADERS_BYTES_MAX, actix_request},
     response::{self, Outcome},
     slow_client::ConnectionTimer,
 };
 use crate::{
     config::ConnectionConfig,
     context::ListenerContext,
+    head_error::HeadError,
     metrics::ListenerMetrics,
     transport::{DISCONNECT_TIMEOUT, Transport},
 };
-use actix_http::{Request, Response};
+use actix_http::Request;
 use actix_service::Service;
-use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
+use actix_web::{HttpMessage as _, HttpResponse, body::BoxBody, dev::ServiceResponse};
 use bytes::Bytes;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use h2::{
     Reason, RecvStream,
     server::{self, SendResponse},
 };
-use http::{Method, StatusCode};
+use http::Method;
 use std::{
+    cell::Cell,
     future::{Future, poll_fn},
     net::SocketAddr,
     pin::pin,
     rc::Rc,
+    task::Poll,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -71,8 +74,14 @@ pub async fn serve<S, D>(
     let data = (context.on_connect)();
     let timer = Rc::new(ConnectionTimer::new(context.config.client_send_timeout));
     let serve_stream = |request, respond| {
-        let (app, data, timer) = (Rc::clone(&app), data.clone(), Rc::clone(&timer));
-        serve_stream(request, respond, peer, app, data, timer)
+        let stream = StreamContext {
+            app: Rc::clone(&app),
+            peer,
+            data: data.clone(),
+            timer: Rc::clone(&timer),
+            respond_to_rejected: context.respond_to_rejected,
+        };
+        serve_stream(request, respond, stream)
     };
     // Boxed, because it is larger than the future of HTTP/1.1, which most connections use.
     Box::pin(serve_streams(connection, context, serve_stream)).await;
@@ -156,14 +165,12 @@ fn count_protocol_error(error: &h2::Error, metrics: &ListenerMetrics) {
     }
 }
 
-/// Serves one request. Responds with 431 if its headers are too large.
+/// Serves one request. Responds with 431 if its headers are too large, and with 400 if its target is
+/// malformed.
 async fn serve_stream<S, D>(
     request: http::Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    peer: SocketAddr,
-    app: Rc<S>,
-    data: D,
-    timer: Rc<ConnectionTimer>,
+    stream: StreamContext<S, D>,
 ) -> Outcome
 where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
@@ -171,21 +178,49 @@ where
 {
     let (head, body) = request.into_parts();
     let is_head = head.method == Method::HEAD;
-    if are_headers_too_large(&head.headers) {
-        return response::send_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, respond);
-    }
-    let Some(request) = actix_request(&head, body, peer) else {
-        return Outcome::Failed;
+    let is_continue_due = Rc::new(Cell::new(false));
+    let response = match actix_request(&head, body, stream.peer, &is_continue_due) {
+        Ok(request) => {
+            drop(head);
+            request.extensions_mut().insert(stream.data);
+            let called = stream.app.call(request);
+            match call(called, &mut respond, &is_continue_due).await {
+                Some(Ok(response)) => response.into(),
+                Some(Err(error)) => error.into(),
+                None => return Outcome::Reset,
+            }
+        }
+        Err(error) => (stream.respond_to_rejected)(&error).into(),
     };
-    drop(head);
-    request.extensions_mut().insert(data);
-    let response: Response<BoxBody> = tokio::select! {
-        result = app.call(request) => match result {
-            Ok(response) => response.into(),
-            Err(error) => error.into(),
-        },
-        // The client no longer waits: the request is dropped, as with a connection of HTTP/1.1.
-        _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::Reset,
-    };
-    response::send(response, respond, is_head, timer).await
+    response::send(response, respond, is_head, stream.timer).await
+}
+
+/// The parts of a connection that each of its streams needs.
+struct StreamContext<S, D> {
+    app: Rc<S>,
+    peer: SocketAddr,
+    data: D,
+    timer: Rc<ConnectionTimer>,
+    respond_to_rejected: fn(&HeadError) -> HttpResponse,
+}
+
+/// Waits for the result of the app, and sends `100 Continue` when it is due. Returns `None` if the
+/// client resets the stream: the request is then dropped, as with a connection of HTTP/1.1.
+async fn call<R>(
+    called: impl Future<Output = R>,
+    respond: &mut SendResponse<Bytes>,
+    is_continue_due: &Cell<bool>,
+) -> Option<R> {
+    let mut called = pin!(called);
+    poll_fn(|context| {
+        if let Poll::Ready(result) = called.as_mut().poll(context) {
+            return Poll::Ready(Some(result));
+        }
+        if is_continue_due.take() {
+            // An error means that the stream has ended, which the next line finds too.
+            let _ = respond.send_informational(response::interim());
+        }
+        respond.poll_reset(context).map(|_| None)
+    })
+    .await
 }

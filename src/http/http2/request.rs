@@ -1,5 +1,6 @@
 //! A stream as a request of actix-web, which uses an older version of the crate `http` than h2.
 
+use crate::head_error::HeadError;
 use actix_http::{Payload, Request, error::PayloadError};
 use actix_web::http::{
     Method, Uri, Version,
@@ -8,11 +9,13 @@ use actix_web::http::{
 use bytes::Bytes;
 use futures::stream::Stream;
 use h2::RecvStream;
-use http::{HeaderMap, request::Parts};
+use http::{HeaderMap, header::EXPECT, request::Parts};
 use std::{
-    io,
+    cell::Cell,
+    io, mem,
     net::SocketAddr,
     pin::Pin,
+    rc::Rc,
     task::{Context, Poll, ready},
 };
 
@@ -23,7 +26,7 @@ use std::{
 pub const HEADERS_BYTES_MAX: usize = 8 * 1024;
 
 /// Returns whether the headers exceed [`HEADERS_BYTES_MAX`].
-pub fn are_headers_too_large(headers: &HeaderMap) -> bool {
+fn are_headers_too_large(headers: &HeaderMap) -> bool {
     /// Bytes that a header counts beside its name and value (RFC 9113, section 6.5.2).
     const OVERHEAD: usize = 32;
     let sizes = headers
@@ -32,14 +35,49 @@ pub fn are_headers_too_large(headers: &HeaderMap) -> bool {
     sizes.sum::<usize>() > HEADERS_BYTES_MAX
 }
 
-/// Returns the request of a stream, or `None` if actix-web cannot represent its head.
-pub fn actix_request(head: &Parts, body: RecvStream, peer: SocketAddr) -> Option<Request> {
+/// Returns the request of a stream. Its body sets `is_continue_due` when the client waits for
+/// `100 Continue` and a handler for the body.
+///
+/// # Errors
+///
+/// Returns the error of headers that exceed [`HEADERS_BYTES_MAX`], or of a head that actix-web
+/// cannot represent.
+pub fn actix_request(
+    head: &Parts,
+    body: RecvStream,
+    peer: SocketAddr,
+    is_continue_due: &Rc<Cell<bool>>,
+) -> Result<Request, HeadError> {
+    if are_headers_too_large(&head.headers) {
+        return Err(HeadError::TooLarge {
+            limit: "its headers have at most 8192 bytes",
+        });
+    }
     let payload = if body.is_end_stream() {
         Payload::None
     } else {
-        let payload: Pin<Box<dyn Stream<Item = _>>> = Box::pin(Body { stream: body });
+        let payload: Pin<Box<dyn Stream<Item = _>>> = Box::pin(Body {
+            stream: body,
+            is_expected: expects_continue(&head.headers),
+            is_continue_due: Rc::clone(is_continue_due),
+        });
         Payload::Stream { payload }
     };
+    converted(head, payload, peer).ok_or_else(|| {
+        HeadError::Malformed(
+            "the path, the query or a header has a character that must be percent-encoded"
+                .to_owned(),
+        )
+    })
+}
+
+/// Returns whether the client waits for `100 Continue`.
+fn expects_continue(headers: &HeaderMap) -> bool {
+    let mut expectations = headers.get_all(EXPECT).iter();
+    expectations.any(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+}
+
+fn converted(head: &Parts, payload: Payload, peer: SocketAddr) -> Option<Request> {
     let mut request = Request::with_payload(payload);
     let converted = request.head_mut();
     converted.method = Method::from_bytes(head.method.as_str().as_bytes()).ok()?;
@@ -57,14 +95,22 @@ pub fn actix_request(head: &Parts, body: RecvStream, peer: SocketAddr) -> Option
 /// The body of a request. Each read enlarges the client's window by the bytes read.
 struct Body {
     stream: RecvStream,
+    /// Whether the client waits for `100 Continue`.
+    is_expected: bool,
+    is_continue_due: Rc<Cell<bool>>,
 }
 
 impl Stream for Body {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let stream = &mut self.get_mut().stream;
-        let Some(read) = ready!(stream.poll_data(context)) else {
+        let this = self.get_mut();
+        let stream = &mut this.stream;
+        let polled = stream.poll_data(context);
+        if mem::take(&mut this.is_expected) {
+            this.is_continue_due.set(polled.is_pending());
+        }
+        let Some(read) = ready!(polled) else {
             return Poll::Ready(None);
         };
         let read = read.and_then(|bytes| {

@@ -62,16 +62,12 @@ pub async fn send(
     outcome
 }
 
-/// Sends a response without a body.
-pub fn send_status(status: StatusCode, mut respond: SendResponse<Bytes>) -> Outcome {
+/// Returns the interim response 100 (RFC 9110, section 10.1.1).
+pub fn interim() -> http::Response<()> {
     let mut head = http::Response::new(());
     *head.version_mut() = Version::HTTP_2;
-    *head.status_mut() = status;
-    insert_date(head.headers_mut());
-    match respond.send_response(head, true) {
-        Ok(_) => Outcome::Sent,
-        Err(_) => Outcome::Reset,
-    }
+    *head.status_mut() = StatusCode::CONTINUE;
+    head
 }
 
 /// Returns the head for h2, or `None` if h2 cannot represent it.

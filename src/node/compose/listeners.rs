@@ -4,6 +4,7 @@
 use super::{
     descriptors::ConnectionLimits,
     error::RunError,
+    rejected_head,
     threads::{check_thread_limit, worker_threads},
 };
 use crate::{
@@ -195,6 +196,7 @@ impl Parts<'_> {
         let state = state.clone();
         let options = ListenerOptions {
             trusted_proxies: self.settings.api.trusted_proxies.clone(),
+            respond_to_rejected: rejected_head::interface_response,
             ..self.side_options("graphql", address)
         };
         let listener = start(node, &options, move |config| {
@@ -209,7 +211,10 @@ impl Parts<'_> {
         };
         let settings = &self.settings.faucet;
         let faucet = Faucet::start(node.clone(), key, settings);
-        let options = self.side_options("faucet", settings.listen);
+        let options = ListenerOptions {
+            respond_to_rejected: rejected_head::faucet_response,
+            ..self.side_options("faucet", settings.listen)
+        };
         let listener = start(node, &options, move |config| {
             faucet::configure(config, &faucet);
         })?;
@@ -255,6 +260,7 @@ impl Parts<'_> {
             addresses: Arc::new(KeyedLimit::new(listener.max_connections_per_address)),
             trusted_proxies: self.settings.api.trusted_proxies.clone(),
             tls,
+            respond_to_rejected: rejected_head::interface_response,
             ..self.options("api")
         }
     }
@@ -286,6 +292,7 @@ impl Parts<'_> {
             tls: None,
             connection: connection_config(settings),
             on_connect: Rc::default,
+            respond_to_rejected: rejected_head::error_response,
             shutdown_timeout: Duration::from_millis(wait.timeout_ms.max(wait.timeout_max_ms))
                 .min(WAITS_END_WITHIN)
                 + SHUTDOWN_MARGIN,

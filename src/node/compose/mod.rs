@@ -11,6 +11,7 @@ mod ledger;
 mod listeners;
 mod memory_bound;
 mod panic_hook;
+mod rejected_head;
 mod reload;
 mod scheduling;
 mod service;

@@ -18,6 +18,14 @@ pub enum FaucetError {
     /// The `Host` or `Origin` header is foreign.
     #[error("{0}")]
     Foreign(String),
+    /// The HTTP server rejected the request before its route was known.
+    #[error("{message}")]
+    RejectedHead {
+        /// Status of the response.
+        status: StatusCode,
+        /// Reason of the rejection.
+        message: String,
+    },
     /// There is no such route.
     #[error("not found: the routes are /, /fund and /mint")]
     UnknownRoute,
@@ -70,6 +78,7 @@ impl FaucetError {
         match self {
             Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
             Self::Foreign(_) => (StatusCode::FORBIDDEN, "WebFrameworkError"),
+            Self::RejectedHead { status, .. } => (*status, "WebFrameworkError"),
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "WebFrameworkError"),
             Self::Body(problem) => match problem.row().0 {

@@ -13,5 +13,6 @@ mod host_origin;
 mod recipient;
 mod routes;
 
+pub use error::FaucetError;
 pub use handle::Faucet;
 pub use routes::configure;

@@ -7,6 +7,7 @@ use h2::{
     client::{ResponseFuture, SendRequest, handshake},
 };
 use http::{Method, Request};
+use std::future::poll_fn;
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
@@ -62,6 +63,32 @@ impl Http2Connection {
         Http2Stream { response, request }
     }
 
+    /// Sends the head of a request that expects `100 Continue` before its body of `body_bytes`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the connection has ended.
+    pub async fn begin_expecting(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body_bytes: usize,
+    ) -> Http2Stream {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("https://{SERVER_NAME}{path}"))
+            .header("content-type", content_type)
+            .header("content-length", body_bytes)
+            .header("expect", "100-continue")
+            .body(())
+            .expect("a request");
+        let mut sender = self.0.clone().ready().await.expect("a connection");
+        let sent = sender.send_request(request, false);
+        let (response, request) = sent.expect("a connection");
+        Http2Stream { response, request }
+    }
+
     /// Sends a GET request.
     pub async fn begin_get(&self, path: &str) -> Http2Stream {
         self.begin(Method::GET, path, "", &[]).await
@@ -90,6 +117,26 @@ impl Http2Stream {
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         HttpResponse::new(head.status.as_u16(), head.headers, text)
+    }
+
+    /// Waits for the next response, and returns its status if it is an interim one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the stream ends before it.
+    pub async fn interim(&mut self) -> Option<u16> {
+        let interim = poll_fn(|context| self.response.poll_informational(context)).await;
+        interim.map(|response| response.expect("an open stream").status().as_u16())
+    }
+
+    /// Sends the body.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the stream has ended.
+    pub fn send(&mut self, body: &[u8]) {
+        let body = Bytes::copy_from_slice(body);
+        self.request.send_data(body, true).expect("an open stream");
     }
 
     /// Resets the stream.

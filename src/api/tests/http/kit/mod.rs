@@ -17,6 +17,7 @@ pub use pausing_clock::PausingClock;
 pub use rejection::Rejection;
 pub use transfer::{Transfer, exchange, now_secs};
 
+use actix_web::HttpResponse;
 use bytes::Bytes;
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
@@ -237,6 +238,7 @@ fn listener_options() -> ListenerOptions<Rc<ledger_api::Connection>> {
             max_streams: 1,
         },
         on_connect: Rc::default,
+        respond_to_rejected: |error| HttpResponse::new(error.status()),
         shutdown_timeout: Duration::from_secs(30),
     }
 }
