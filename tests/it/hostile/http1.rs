@@ -254,8 +254,8 @@ async fn ignores_an_upgrade_and_states_that_it_closes_the_connection() {
 async fn frames_a_response_that_is_held_while_the_next_head_arrives() {
     let node = TestNode::start(&["wait.timeout_ms=300"]);
     let poll = long_poll_request(&node).await;
-    let hashes = poll.split(['/', ' ']).filter(|part| part.starts_with("0x"));
-    let body = format!("{{\"hashes\":[\"{}\"]}}", hashes.last().unwrap());
+    let mut hashes = poll.split(['/', ' ']).filter(|part| part.starts_with("0x"));
+    let body = format!("{{\"hashes\":[\"{}\"]}}", hashes.next_back().unwrap());
     let many = post_bytes("/v1/transactions/wait", "application/json", body.as_bytes());
     for held in [poll.into_bytes(), many] {
         for next in [
