@@ -123,8 +123,9 @@ mod storage;
 mod testing;
 
 pub use config::{
-    ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
-    SignaturesConfig, StallConfig, StorageConfig, WaitConfig, WorkConfig,
+    ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, POOL_BYTES_MAX,
+    POOL_TRANSACTIONS_MAX, PrunerConfig, SequencerConfig, SignaturesConfig, StallConfig,
+    StorageConfig, WaitConfig, WorkConfig,
     filter_rules::{
         FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
     },

@@ -96,12 +96,19 @@ impl Default for SignaturesConfig {
     }
 }
 
+/// Maximum of [`MempoolConfig::capacity_transactions`].
+pub const POOL_TRANSACTIONS_MAX: usize = 100_000_000;
+
+/// Maximum of [`MempoolConfig::capacity_bytes`]: eight times the default. A start reads the saved
+/// pool of any capacity up to these maxima into memory, whatever its own capacity is.
+pub const POOL_BYTES_MAX: usize = 16 * 1024 * 1024 * 1024;
+
 /// Limits of the pool. A transaction in a block counts until the block is durable.
 #[derive(Clone, Debug)]
 pub struct MempoolConfig {
-    /// Maximum number of transactions, at least 1.
+    /// Maximum number of transactions, from 1 to [`POOL_TRANSACTIONS_MAX`].
     pub capacity_transactions: usize,
-    /// Maximum total size of the transactions in BCS, in bytes.
+    /// Maximum total size of the transactions in BCS, in bytes, at most [`POOL_BYTES_MAX`].
     pub capacity_bytes: usize,
     /// Maximum total estimated time that the transactions take in blocks, in milliseconds, at least
     /// 1.

@@ -3,15 +3,12 @@
 //! The committer holds the waiters by version, and completes those that a Head reaches after it has
 //! published that Head. A read that begins after a wait therefore uses this Head or a later one.
 
-use super::handle::NodeHandle;
+use super::{handle::NodeHandle, wait::before};
 use crate::{
     NodeError, Overload, VersionNotReached, VersionWaitError, protocol::committer::SubscribeVersion,
 };
 use ledger_limits::{ClientKey, FairPermit};
-use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout_at},
-};
+use tokio::sync::oneshot;
 
 /// Maximum number of versions by which a wait may be ahead of the Head.
 ///
@@ -26,8 +23,8 @@ impl NodeHandle {
         self.node().head.ledger_info().version >= version
     }
 
-    /// Waits for `client` until the Head has `version`, at most until `deadline`. Every later read
-    /// uses this Head or a later one.
+    /// Waits for `client` until the Head has `version`, at most until `end` completes. Every later
+    /// read uses this Head or a later one.
     ///
     /// The wait takes a permit of `wait.capacity`, which it releases when it ends or is dropped.
     ///
@@ -38,15 +35,15 @@ impl NodeHandle {
     /// * immediately, if `version` is more than [`VERSIONS_AHEAD_MAX`] above the Head, if
     ///   `wait.capacity` or the client's part of it is reached, if the mailbox of the committer is
     ///   full, or after a fault of the disk, because no block becomes durable until a restart;
-    /// * at the deadline;
+    /// * at the end of the wait;
     /// * when a fault of the disk or the stop of the node ends the wait.
     pub async fn wait_for_version(
         &self,
         version: u64,
-        deadline: Instant,
+        end: impl Future<Output = ()>,
         client: ClientKey,
     ) -> Result<(), VersionNotReached> {
-        let waited = self.subscribe_version(version, deadline, client).await;
+        let waited = self.subscribe_version(version, end, client).await;
         let Err(cause) = waited else {
             return Ok(());
         };
@@ -62,7 +59,7 @@ impl NodeHandle {
     async fn subscribe_version(
         &self,
         version: u64,
-        deadline: Instant,
+        end: impl Future<Output = ()>,
         client: ClientKey,
     ) -> Result<(), VersionWaitError> {
         let node = self.node();
@@ -85,16 +82,16 @@ impl NodeHandle {
             reply,
             notifier: self.notifier.clone(),
         })?;
-        match timeout_at(deadline, reached).await {
-            Ok(Ok(())) => {
+        match before(end, reached).await {
+            Some(Ok(())) => {
                 meter.reached.increment();
                 Ok(())
             }
-            Ok(Err(_)) => {
+            Some(Err(_)) => {
                 let failed = node.health.health().failed();
                 Err(failed.map_or(NodeError::Stopping, NodeError::from).into())
             }
-            Err(_) => {
+            None => {
                 meter.timed_out.increment();
                 Err(VersionWaitError::TimedOut)
             }

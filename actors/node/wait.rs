@@ -27,10 +27,7 @@ use ledger_crypto::HashValue;
 use ledger_limits::{ClientKey, FairLimit, FairPermit};
 use ledger_types::LedgerInfo;
 use std::time::Duration;
-use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout_at},
-};
+use tokio::{sync::oneshot, time::sleep};
 
 /// Number of waits that a client may hold for each free one: alone seven eighths of
 /// `wait.capacity`. More would leave the next client few waits, less would make a machine with many
@@ -40,6 +37,18 @@ const WAITS_PER_FREE: usize = 7;
 /// Creates the limit on concurrent waits of a configuration.
 pub(crate) fn wait_limit(config: &WaitConfig) -> FairLimit {
     FairLimit::new(config.capacity, WAITS_PER_FREE)
+}
+
+/// Returns the outcome of a wait, or `None` if `end` completes first.
+pub(super) async fn before<T>(
+    end: impl Future<Output = ()>,
+    outcome: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::select! {
+        biased;
+        outcome = outcome => Some(outcome),
+        () = end => None,
+    }
 }
 
 impl NodeHandle {
@@ -55,14 +64,14 @@ impl NodeHandle {
         client: ClientKey,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         let timeout = Duration::from_millis(self.config().wait.timeout_ms);
-        self.wait_for_commit_until(hash, client, Instant::now() + timeout)
+        self.wait_for_commit_until(hash, client, sleep(timeout))
             .await
     }
 
     /// Returns the status of a transaction to `client`, after waiting while it is pending.
     ///
-    /// The wait ends when the transaction is committed or removed from the mempool, or at
-    /// `deadline`. Beyond `wait.capacity` concurrent waits, or the client's part of them, the
+    /// The wait ends when the transaction is committed or removed from the mempool, or when `end`
+    /// completes. Beyond `wait.capacity` concurrent waits, or the client's part of them, the
     /// status is returned without a wait. A commitment before the call is not missed, so the wait
     /// for a transaction may begin after its submission.
     ///
@@ -76,7 +85,7 @@ impl NodeHandle {
         &self,
         hash: HashValue,
         client: ClientKey,
-        deadline: Instant,
+        end: impl Future<Output = ()>,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
@@ -92,22 +101,22 @@ impl NodeHandle {
             wait: Wait::One { hash, reply },
             notifier: self.notifier.clone(),
         })?;
-        let outcome = timeout_at(deadline, outcome).await;
+        let outcome = before(end, outcome).await;
         drop(permit);
         match outcome {
-            Ok(Ok(WaitOutcome::Committed(ledger_info, committed))) => {
+            Some(Ok(WaitOutcome::Committed(ledger_info, committed))) => {
                 meter.committed.increment();
                 Ok((ledger_info, TransactionStatus::Committed(committed)))
             }
-            Ok(Ok(WaitOutcome::Removed(reason))) => {
+            Some(Ok(WaitOutcome::Removed(reason))) => {
                 meter.removed.increment();
                 self.status_outside_pool(hash, Some(reason), client).await
             }
-            Ok(Ok(WaitOutcome::NotPending(reason))) => {
+            Some(Ok(WaitOutcome::NotPending(reason))) => {
                 self.status_outside_pool(hash, reason, client).await
             }
-            Ok(Err(_)) => self.status_after_cancellation(hash, client).await,
-            Err(_) => {
+            Some(Err(_)) => self.status_after_cancellation(hash, client).await,
+            None => {
                 meter.timed_out.increment();
                 // The ledger info of the response is that of the end of the wait, not of its start.
                 self.transaction_by_hash(hash, client).await

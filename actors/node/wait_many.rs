@@ -14,11 +14,14 @@
 //!
 //! # End
 //!
-//! At the deadline the wait unsubscribes. The committer replies with the ledger info of the Head,
+//! At its end the wait unsubscribes. The committer replies with the ledger info of the Head,
 //! behind all commits up to its version. So no transaction is reported as pending at a version that
 //! includes it.
 
-use super::handle::{NodeHandle, NodeParts, Shared, point_read};
+use super::{
+    handle::{NodeHandle, NodeParts, Shared, point_read},
+    wait::before,
+};
 use crate::{
     NodeError, Overload, RemovalReason,
     protocol::{
@@ -34,12 +37,12 @@ use std::{
     cmp::Reverse,
     collections::VecDeque,
     ops::Deref,
+    pin::pin,
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 use tokio::{
     sync::mpsc::{self, UnboundedReceiver},
     task::yield_now,
-    time::{Instant, timeout_at},
 };
 
 /// Maximum number of hashes that one query looks up in the store. It is estimated at 1.3 ms.
@@ -98,7 +101,6 @@ pub struct ManyWait {
     /// Number of the wait in the committer.
     id: u64,
     hashes: Arc<[HashValue]>,
-    deadline: Instant,
     events: UnboundedReceiver<WaitEvent>,
     permits: FairPermits<WaitLimit>,
     /// Whether the outcome of each hash is known.
@@ -117,7 +119,7 @@ pub struct ManyWait {
 
 impl NodeHandle {
     /// Starts to wait until the transactions with these hashes are committed or removed from the
-    /// mempool, for `client` and at most until `deadline`. A hash counts once.
+    /// mempool, for `client`. A hash counts once.
     ///
     /// Returns when the mempool has checked all hashes, and those that are not pending have been
     /// looked up. So the wait may begin after the submissions, and may be repeated.
@@ -133,7 +135,6 @@ impl NodeHandle {
     pub async fn wait_for_many(
         &self,
         mut hashes: Vec<HashValue>,
-        deadline: Instant,
         client: ClientKey,
     ) -> Result<ManyWait, NodeError> {
         hashes.sort_unstable();
@@ -160,7 +161,6 @@ impl NodeHandle {
             node: self.clone(),
             client,
             id,
-            deadline,
             events,
             permits,
             is_known: vec![false; hashes.len()].into(),
@@ -198,13 +198,17 @@ impl ManyWait {
     /// Waits until further outcomes are known. Returns the ledger info at the end of the wait if
     /// there are none: no transaction that was reported as pending is committed at its version.
     ///
-    /// After a fault of the disk, the wait ends as at the deadline.
+    /// The wait ends when `end` completes, and in the same way after a fault of the disk.
     ///
     /// # Errors
     ///
     /// Returns [`NodeError::Stopping`] if the node is stopping, and the errors of
     /// [`NodeHandle::read`] if a transaction that the mempool has removed cannot be looked up.
-    pub async fn wait(&mut self) -> Result<Option<LedgerInfo>, NodeError> {
+    pub async fn wait(
+        &mut self,
+        end: impl Future<Output = ()>,
+    ) -> Result<Option<LedgerInfo>, NodeError> {
+        let mut end = pin!(end);
         loop {
             if !self.known.is_empty() {
                 return Ok(None);
@@ -218,9 +222,9 @@ impl ManyWait {
             }
             let event = match self.is_unsubscribed {
                 true => self.events.recv().await,
-                false => match timeout_at(self.deadline, self.events.recv()).await {
-                    Ok(event) => event,
-                    Err(_) => {
+                false => match before(end.as_mut(), self.events.recv()).await {
+                    Some(event) => event,
+                    None => {
                         self.unsubscribe();
                         continue;
                     }

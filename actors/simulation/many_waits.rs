@@ -11,7 +11,7 @@ use ledger_crypto::HashValue;
 use ledger_limits::ClientKey;
 use ledger_types::LedgerInfo;
 use std::{cell::Cell, collections::BTreeSet, rc::Rc, time::Duration};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 /// Maximum number of hashes of a wait, which may be more than `wait.capacity` admits.
 const HASHES_MAX: usize = 4;
@@ -35,8 +35,8 @@ impl Clients {
             let end = Instant::now() + timeout;
             deadline.set(Some(end + TIMER_RESOLUTION));
             let distinct = hashes.iter().copied().collect();
-            let waited = match handle.wait_for_many(hashes, end, ClientKey::NODE).await {
-                Ok(wait) => receive(&oracle, &handle, start, wait, distinct).await,
+            let waited = match handle.wait_for_many(hashes, ClientKey::NODE).await {
+                Ok(wait) => receive(&oracle, &handle, start, wait, end, distinct).await,
                 Err(error) => Err(error),
             };
             match waited {
@@ -53,6 +53,7 @@ async fn receive(
     handle: &NodeHandle,
     start: RequestStart,
     mut wait: ManyWait,
+    end: Instant,
     mut missing: BTreeSet<HashValue>,
 ) -> Result<(), NodeError> {
     let mut newest = 0;
@@ -84,7 +85,7 @@ async fn receive(
                 HashOutcome::Pending => pending.push(hash),
             }
         }
-        if let Some(ended) = wait.wait().await? {
+        if let Some(ended) = wait.wait(sleep_until(end)).await? {
             break ended;
         }
     };

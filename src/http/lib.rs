@@ -45,7 +45,7 @@
 //!         client_send_timeout: timeout,
 //!         max_streams: 1,
 //!     },
-//!     on_connect: || (),
+//!     on_connect: |_| (),
 //!     respond_to_rejected: |error| HttpResponse::new(error.status()),
 //!     shutdown_timeout: timeout,
 //! };
@@ -85,6 +85,7 @@ mod tls;
 mod transport;
 
 pub use config::ConnectionConfig;
+pub use context::EndOfWaits;
 pub use error::{ListenerError, TlsError, TlsFile};
 pub use head_error::HeadError;
 pub use listener::{Listener, ListenerOptions, WORKERS_MAX};

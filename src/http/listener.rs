@@ -3,7 +3,7 @@
 use crate::{
     config::ConnectionConfig,
     connection::{self, Admission},
-    context::ListenerContext,
+    context::{EndOfWaits, ListenerContext},
     error::ListenerError,
     head_error::HeadError,
     metrics::ListenerMetrics,
@@ -19,6 +19,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use tokio::time::sleep;
 
 /// Maximum number of worker threads of a listener. actix-server panics above it.
 pub const WORKERS_MAX: usize = 512;
@@ -29,6 +30,10 @@ pub const WORKERS_MAX: usize = 512;
 /// It suffices to send 1 MB/s over a line with a delay of 100 ms. A larger one would delay the
 /// detection of slow clients, because the kernel reports progress when a third of it is free.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
+
+/// Interval at which a stop looks whether all connections are closed. actix-server looks once per
+/// second, and would prolong each stop by that.
+const CLOSED_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Options of a listener.
 #[derive(Debug, Clone)]
@@ -59,7 +64,7 @@ pub struct ListenerOptions<D> {
     ///
     /// A handler finds it with [`HttpRequest::conn_data`](actix_web::HttpRequest::conn_data) if its
     /// request came over HTTP/1.1, and in the extensions of the request if it came over HTTP/2.
-    pub on_connect: fn() -> D,
+    pub on_connect: fn(EndOfWaits) -> D,
     /// Makes the response to a request that is rejected before the app gets it. Its body is in
     /// memory.
     pub respond_to_rejected: fn(&HeadError) -> HttpResponse,
@@ -74,6 +79,7 @@ pub struct Listener {
     address: SocketAddr,
     scheme: &'static str,
     handle: ServerHandle,
+    metrics: Arc<ListenerMetrics>,
     serving: actix_web::rt::task::JoinHandle<io::Result<()>>,
 }
 
@@ -136,6 +142,7 @@ impl Listener {
             address,
             scheme,
             handle: server.handle(),
+            metrics: Arc::clone(&options.metrics),
             serving: actix_web::rt::spawn(server),
         })
     }
@@ -179,10 +186,28 @@ impl Listener {
         }
     }
 
-    /// Stops accepting connections, finishes the requests in flight within the shutdown timeout,
-    /// and joins the threads.
+    /// Stops accepting connections, ends the waits of requests ([`EndOfWaits`]), finishes the
+    /// requests in flight within the shutdown timeout, and ends the threads.
     pub async fn stop(self) {
-        self.handle.stop(true).await;
+        tokio::select! {
+            () = self.handle.stop(true) => {}
+            () = all_closed(&self.metrics) => {
+                // The worker threads end with the server. An error means that it was canceled.
+                self.serving.abort();
+                let _ = self.serving.await;
+            }
+        }
+    }
+}
+
+/// Waits until no connection of a listener that accepts none is open.
+async fn all_closed(metrics: &ListenerMetrics) {
+    // Looks only after an interval, so that the listener has begun to stop.
+    loop {
+        sleep(CLOSED_CHECK_INTERVAL).await;
+        if metrics.open.held() == 0 {
+            return;
+        }
     }
 }
 

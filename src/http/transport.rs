@@ -5,7 +5,7 @@ use std::{
     future::poll_fn,
     io::{self, IoSlice},
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 use tokio::io::{AsyncBufRead as _, AsyncRead, AsyncWrite, ReadBuf};
@@ -14,6 +14,9 @@ use tokio_rustls::server::TlsStream;
 /// Maximum time for which a connection that is being closed waits until its client has read the
 /// last response and closed its side.
 pub const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Maximum number of bytes that are discarded before the task yields.
+const DRAIN_BYTES_MAX: usize = 64 * 1024;
 
 /// A connection that is ready for HTTP.
 #[derive(Debug)]
@@ -49,6 +52,29 @@ impl Transport {
             }
         })
         .await
+    }
+}
+
+impl Transport {
+    /// Discards the input until the client closes its side.
+    ///
+    /// If a socket is closed with unread input, the kernel resets the connection, and the client
+    /// may lose the last response.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the socket or of TLS.
+    pub fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut discarded = [0; 4096];
+        for _ in 0..DRAIN_BYTES_MAX / discarded.len() {
+            let mut buffer = ReadBuf::new(&mut discarded);
+            ready!(Pin::new(&mut *self).poll_read(context, &mut buffer))?;
+            if buffer.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

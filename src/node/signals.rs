@@ -1,11 +1,24 @@
 //! Signals: those that stop a node or reload its configuration, and one that must not end the
 //! process.
 
-use std::io;
-use tokio::{
-    runtime::Builder,
-    signal::unix::{Signal, SignalKind, signal},
+use std::{
+    future::pending,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc,
+    },
+    thread,
 };
+use tokio::{
+    runtime::{Builder, Runtime},
+    signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
+};
+
+/// Name of the thread that receives the signals which stop a node.
+const THREAD: &str = "stop-signals";
 
 /// Makes writes beyond the limit on file sizes (`ulimit -f`) fail with `EFBIG` like other failed
 /// writes.
@@ -19,7 +32,7 @@ use tokio::{
 /// Returns the error of the operating system if the handler cannot be installed, for example
 /// without a free descriptor.
 pub fn survive_file_size_limit() -> io::Result<()> {
-    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let runtime = signal_runtime()?;
     let _entered = runtime.enter();
     let file_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
     signal(file_size).map(drop)
@@ -48,30 +61,118 @@ impl ReloadSignal {
 }
 
 /// The signals that stop a node: `SIGINT` and `SIGTERM`.
+///
+/// A thread of its own receives them. The thread `main` blocks during a stop, while it joins other
+/// threads and syncs the file of the mempool, and a signal must end the process meanwhile.
 #[derive(Debug)]
 pub struct StopSignals {
+    first: oneshot::Receiver<&'static str>,
+    /// Whether a stop has begun, which the next signal ends.
+    is_stopping: Arc<AtomicBool>,
+}
+
+impl StopSignals {
+    /// Installs the handlers and starts the thread. Until then either signal ends the process.
+    ///
+    /// The thread calls `end_process` with the name of a signal that arrives during a stop.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system if a handler cannot be installed, or if it refuses
+    /// the thread.
+    pub fn start(end_process: impl Fn(&'static str) + Send + 'static) -> io::Result<Self> {
+        let (sender, first) = oneshot::channel();
+        let (ready, installed) = mpsc::sync_channel(1);
+        let is_stopping = Arc::<AtomicBool>::default();
+        let stopping = Arc::clone(&is_stopping);
+        // The thread makes its own runtime, because the caller's must not drop one after a failure.
+        let named = thread::Builder::new().name(THREAD.to_owned());
+        named.spawn(move || match Handlers::install() {
+            Ok(handlers) => {
+                // The caller waits for it.
+                let _ = ready.send(Ok(()));
+                handlers.receive(sender, &stopping, end_process);
+            }
+            Err(error) => {
+                let _ = ready.send(Err(error));
+            }
+        })?;
+        installed.recv().map_err(io::Error::other)??;
+        Ok(Self { first, is_stopping })
+    }
+
+    /// Waits for the first of the signals and returns its name.
+    pub async fn first(&mut self) -> &'static str {
+        match (&mut self.first).await {
+            Ok(name) => name,
+            Err(_) => pending().await,
+        }
+    }
+
+    /// Records that a stop has begun without a signal, so that the first one ends it.
+    pub fn record_stop(&self) {
+        self.is_stopping.store(true, Relaxed);
+    }
+}
+
+/// The handlers of the signals that stop a node, with the runtime that receives them.
+struct Handlers {
+    runtime: Runtime,
     interrupt: Signal,
     terminate: Signal,
 }
 
-impl StopSignals {
-    /// Installs the handlers. Until then either signal ends the process.
+impl Handlers {
+    /// Installs the handlers.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system if a handler cannot be installed.
-    pub fn new() -> io::Result<Self> {
+    fn install() -> io::Result<Self> {
+        let runtime = signal_runtime()?;
+        let entered = runtime.enter();
+        let interrupt = signal(SignalKind::interrupt())?;
+        let terminate = signal(SignalKind::terminate())?;
+        drop(entered);
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
+            runtime,
+            interrupt,
+            terminate,
         })
     }
 
-    /// Waits for the next of the signals and returns its name.
-    pub async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-        }
+    /// Sends the name of the first signal, unless a stop has begun, and calls `end_process` with
+    /// the name of each signal that arrives during a stop.
+    fn receive(
+        mut self,
+        sender: oneshot::Sender<&'static str>,
+        is_stopping: &AtomicBool,
+        end_process: impl Fn(&'static str),
+    ) {
+        let mut sender = Some(sender);
+        self.runtime.block_on(async {
+            loop {
+                let name = tokio::select! {
+                    _ = self.interrupt.recv() => "SIGINT",
+                    _ = self.terminate.recv() => "SIGTERM",
+                };
+                // Relaxed, because it orders no other memory.
+                if is_stopping.swap(true, Relaxed) {
+                    end_process(name);
+                } else if let Some(first) = sender.take() {
+                    // An error means that the start failed, so that the process ends.
+                    let _ = first.send(name);
+                }
+            }
+        });
     }
+}
+
+/// Returns the runtime of a thread that receives signals.
+///
+/// # Errors
+///
+/// Returns the error of the operating system, for example without a free descriptor.
+fn signal_runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_io().build()
 }

@@ -184,7 +184,7 @@ async fn http_2_sends_the_interim_response_if_the_body_will_be_read() {
             .await;
         assert_eq!(stream.interim().await, is_read.then_some(100), "{path}");
         if is_read {
-            stream.send(b"{}");
+            stream.send_body(b"{}");
         }
         let response = stream.response().await;
         assert!(response.status >= 400, "{}", response.text);

@@ -40,6 +40,7 @@ mod second_signature;
 mod security;
 mod signals;
 mod small_bodies;
+mod stop;
 #[cfg(target_os = "linux")]
 mod threads;
 mod tls;

@@ -1,8 +1,6 @@
 //! The command `run`: its output and its end.
 
-use crate::kit::{HttpResponse, TestAccount, TestNode, until};
-use reqwest::Method;
-use tokio::task::JoinHandle;
+use crate::kit::{TestAccount, TestNode};
 
 #[tokio::test]
 async fn prints_and_funds_the_accounts_of_a_development_chain() {
@@ -116,78 +114,6 @@ fn logs_json_if_it_is_configured() {
         let entry: serde_json::Value = serde_json::from_str(line).unwrap();
         assert!(entry["level"].is_string(), "{line}");
     }
-}
-
-/// Returns the numbers of requests that committer and mempool have accepted.
-async fn accepted(node: &TestNode) -> (u64, u64) {
-    let of_actor = async |actor: &str| {
-        let url = format!("{}/actors/{actor}", node.admin);
-        node.http.get(&url).await.json["accepted"].as_u64().unwrap()
-    };
-    (of_actor("committer").await, of_actor("mempool").await)
-}
-
-/// Starts a long poll that no commit ends. Returns its task once it is parked.
-async fn start_long_poll(node: &TestNode) -> JoinHandle<Option<HttpResponse>> {
-    let chain = node.chain().await;
-    let account = TestAccount::from_seed(1);
-    node.fund(&account, 1_000_000_000).await;
-    // This transaction waits for its predecessor, which is never submitted.
-    let parked = account.transfer(&chain, 1, account.address, 1);
-    let hash = node.submit(&parked).await;
-    let before = accepted(node).await;
-    let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
-    let http = node.http.clone();
-    let long_poll =
-        tokio::spawn(async move { http.try_send(http.request(Method::GET, &url)).await });
-    // The wait subscribes at the committer before it is looked up in the mempool. A stop in between
-    // would end it.
-    until("the wait to be parked", || async {
-        let now = accepted(node).await;
-        (now.0 > before.0 && now.1 > before.1).then_some(())
-    })
-    .await;
-    long_poll
-}
-
-/// The maximum of `wait.timeout_ms`.
-const MAXIMUM_WAIT: &str = "wait.timeout_ms=600000";
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn completes_long_polls_at_a_stop() {
-    let mut node = TestNode::start(&["wait.timeout_ms=1500"]);
-    let long_poll = start_long_poll(&node).await;
-    let status = node.stop("TERM");
-    assert_eq!(status.code(), Some(0), "{}", node.log());
-    let response = long_poll.await.unwrap().unwrap();
-    assert_eq!(response.status, 200, "{}", response.text);
-    assert_eq!(response.json["type"], "pending_transaction");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn does_not_wait_for_the_longest_long_polls_at_a_stop() {
-    let mut node = TestNode::start(&[MAXIMUM_WAIT]);
-    let long_poll = start_long_poll(&node).await;
-    node.signal("TERM");
-    let status = node.ended_within_patience().await;
-    assert_eq!(status.code(), Some(0), "{}", node.log());
-    // The connection is closed, or the response says that the node is stopping.
-    if let Some(response) = long_poll.await.unwrap() {
-        assert_eq!(response.status, 503, "{}", response.text);
-        assert_eq!(response.json["message"], "the node is stopping");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn exits_with_1_on_a_second_signal() {
-    let mut node = TestNode::start(&[MAXIMUM_WAIT]);
-    let _long_poll = start_long_poll(&node).await;
-    // The signals differ, because pending signals of one kind are merged.
-    node.signal("TERM");
-    node.signal("INT");
-    let status = node.ended_within_patience().await;
-    assert_eq!(status.code(), Some(1), "{}", node.log());
-    assert!(node.log().contains("second signal"), "{}", node.log());
 }
 
 #[tokio::test]

@@ -35,6 +35,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
             "ledger-actors",
             "ledger-store",
             "ledger-execution",
+            "ledger-http",
             "ledger-limits",
             "ledger-metrics",
         ],

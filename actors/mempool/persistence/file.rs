@@ -6,7 +6,10 @@
 //! checksum shows. A temporary file that cannot be completed is removed: on a full disk it would
 //! occupy space that the ledger needs.
 
-use crate::protocol::mempool::Pending;
+use crate::{
+    config::{POOL_BYTES_MAX, POOL_TRANSACTIONS_MAX},
+    protocol::mempool::Pending,
+};
 use ledger_crypto::HashValue;
 use ledger_types::{CheckedTransaction, SignedTransaction};
 use ledger_vm::Chain;
@@ -32,11 +35,13 @@ const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
 const MAGIC: &[u8; 8] = b"MEMPOOL1";
 /// Size of the header before the content, in bytes: magic and checksum.
 pub(crate) const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
-/// Maximum size of a file that is read, in bytes.
+/// Maximum size of a file that is written or read, in bytes.
 ///
-/// The bound keeps a damaged directory from exhausting memory. It is several times the size of a
-/// full pool of the default capacity. The pool itself decides how many transactions it restores.
-const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+/// It is twice the size of the largest pool that the settings permit, because a stop before the end
+/// of a start saves the transactions of the last file and newer ones. It does not depend on the
+/// settings of a node, which may change before the next start. The pool decides how many
+/// transactions it restores.
+const FILE_BYTES_MAX: u64 = 2 * file_bytes_bound(POOL_TRANSACTIONS_MAX, POOL_BYTES_MAX);
 
 /// The content of the file after its checksum.
 #[derive(Serialize, Deserialize)]
@@ -73,26 +78,29 @@ pub(crate) enum SavedPoolError {
 ///
 /// The pool holds `transactions` transactions with a total serialized size of `bytes`. The bound
 /// exceeds the actual size by a few bytes at most.
-pub(crate) fn file_bytes_bound(transactions: usize, bytes: usize) -> u64 {
+pub(crate) const fn file_bytes_bound(transactions: usize, bytes: usize) -> u64 {
     /// Maximum size of the chain ID and the length of the list.
     const PREFIX_BYTES_MAX: usize = 1 + 10;
     let timestamp_bytes = transactions.saturating_mul(size_of::<u64>());
     let content = bytes.saturating_add(timestamp_bytes);
-    u64::try_from(content.saturating_add(HEADER_BYTES + PREFIX_BYTES_MAX)).unwrap_or(u64::MAX)
+    content.saturating_add(HEADER_BYTES + PREFIX_BYTES_MAX) as u64
 }
 
 /// Saves `pending` in `directory`, or removes an older file if `pending` is empty.
 ///
 /// # Errors
 ///
-/// Returns the error of the file system, or [`io::ErrorKind::Other`] if the content cannot be
-/// encoded. The temporary file is removed. If only a sync failed, the new file exists, but may
+/// Returns the error of the file system, [`io::ErrorKind::Other`] if the content cannot be encoded,
+/// or [`io::ErrorKind::FileTooLarge`] if it exceeds [`FILE_BYTES_MAX`]. The temporary file is removed. If only a sync failed, the new file exists, but may
 /// not survive a power failure.
 pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
     if pending.is_empty() {
         return remove(directory);
     }
     let bytes = encode(chain, pending).map_err(io::Error::other)?;
+    // The next start would not read it.
+    check_size(bytes.len() as u64)
+        .map_err(|error| io::Error::new(io::ErrorKind::FileTooLarge, error))?;
     let saved = write(directory, &bytes);
     if saved.is_err() {
         // The caller needs the first error. The next attempt overwrites an unfinished file, and the
@@ -188,13 +196,22 @@ pub(super) fn load(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let size = file.metadata()?.len();
-    if size > FILE_BYTES_MAX {
-        return Err(SavedPoolError::TooLarge(size));
-    }
+    check_size(file.metadata()?.len())?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
     decode(&bytes, chain).map(Some)
+}
+
+/// Checks the size of a file.
+///
+/// # Errors
+///
+/// Returns [`SavedPoolError::TooLarge`] if it exceeds [`FILE_BYTES_MAX`].
+fn check_size(bytes: u64) -> Result<(), SavedPoolError> {
+    if bytes > FILE_BYTES_MAX {
+        return Err(SavedPoolError::TooLarge(bytes));
+    }
+    Ok(())
 }
 
 /// Decodes the content of a whole file.
@@ -359,6 +376,13 @@ mod tests {
             fs::write(&path, &intact[..length]).unwrap();
             assert!(load_all(directory.path()).is_err(), "cut to {length}");
         }
+    }
+
+    #[test]
+    fn reads_the_file_of_any_pool_that_the_settings_permit() {
+        let largest = file_bytes_bound(POOL_TRANSACTIONS_MAX, POOL_BYTES_MAX);
+        check_size(largest).unwrap();
+        check_size(2 * largest).unwrap();
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{
         extract::format::response_format, interrupt::interrupt,
     },
     error::{ApiError, ErrorKind},
-    limits::{FurtherPermits, connection, large_responses::PART_DEMAND},
+    limits::{Connection, FurtherPermits, WaitEnd, connection, large_responses::PART_DEMAND},
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::time::timeout;
+use tokio::time::{self, timeout};
 
 /// Maximum estimated duration of work that an HTTP worker does between two polls of its event loop,
 /// in microseconds. The health check and point reads of all its connections wait as long, for each
@@ -125,6 +125,11 @@ impl RequestContext {
     /// Returns the error of a path without a route.
     pub fn unknown_route(&self) -> ErrorKind {
         ErrorKind::UnknownRoute(self.request.path().to_owned())
+    }
+
+    /// Returns the end of the waits of the request with this deadline.
+    pub fn wait_end(&self, deadline: time::Instant) -> WaitEnd {
+        WaitEnd::new(&self.request, deadline)
     }
 
     /// Returns the queue in which a submission waits for the check of its signatures.
@@ -360,18 +365,22 @@ impl RequestContext {
     /// # Errors
     ///
     /// Returns [`ErrorKind::Overloaded`] if too many responses wait, or if this one has waited for
-    /// [`MEMORY_WAIT_MAX`].
+    /// [`MEMORY_WAIT_MAX`], or less if the node stops.
     pub async fn reserve(
         &self,
         ledger_info: LedgerInfo,
         body: &mut BodyWriter,
         further_bytes: usize,
     ) -> Result<(), ApiError> {
-        let reserved = timeout(MEMORY_WAIT_MAX, body.reserve(further_bytes)).await;
+        let reserved = tokio::select! {
+            biased;
+            reserved = timeout(MEMORY_WAIT_MAX, body.reserve(further_bytes)) => reserved.ok(),
+            () = Connection::work_ends(&self.request) => None,
+        };
         let retry_after_secs = match reserved {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(full)) => full.retry_after_secs,
-            Err(_) => MEMORY_WAIT_MAX.as_secs(),
+            Some(Ok(())) => return Ok(()),
+            Some(Err(full)) => full.retry_after_secs,
+            None => MEMORY_WAIT_MAX.as_secs(),
         };
         let overload = Overload {
             limit: ANSWERS_LIMIT,

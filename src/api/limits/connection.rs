@@ -9,9 +9,11 @@
 
 use actix_web::{HttpMessage as _, HttpRequest};
 use ledger_actors::{Accepted, Lane, Overload, SubmitError};
+use ledger_http::EndOfWaits;
 use ledger_limits::{Limit, Permit};
 use ledger_types::ValidationStatus;
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, future::pending, rc::Rc, time::Duration};
+use tokio::time::{Instant, sleep, sleep_until};
 
 /// Number of accepted transactions that make a new connection trusted.
 const TRUSTED_FIRST_AFTER: u8 = 1;
@@ -22,6 +24,10 @@ const TRUSTED_FIRST_AFTER: u8 = 1;
 /// ones checked in the trusted queue. With many more, an honest client would pay long for one
 /// mistake.
 const TRUSTED_AFTER: u8 = 8;
+
+/// Time for work in progress after the listener has begun to stop. It is half of the time after
+/// which the listener closes its connections, so that the responses arrive.
+const WORK_ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 /// The state of a connection.
 ///
@@ -34,21 +40,78 @@ pub struct Connection {
     owed: Cell<u8>,
     /// Counts the requests in flight. The interface has their limit.
     in_flight: Rc<Limit>,
+    end_of_waits: Option<EndOfWaits>,
 }
 
 impl Default for Connection {
-    /// Creates the state of a new connection.
+    /// Creates the state of a new connection, whose waits last until their deadline.
     fn default() -> Self {
         Self {
             owed: Cell::new(TRUSTED_FIRST_AFTER),
             in_flight: Rc::new(Limit::unlimited()),
+            end_of_waits: None,
         }
     }
 }
 
-fn connection_of(request: &HttpRequest) -> Option<Rc<Connection>> {
-    let of_connection = request.conn_data::<Rc<Connection>>().cloned();
-    of_connection.or_else(|| request.extensions().get::<Rc<Connection>>().cloned())
+impl Connection {
+    /// Creates the state of a new connection of a listener.
+    pub fn new(end_of_waits: EndOfWaits) -> Self {
+        Self {
+            end_of_waits: Some(end_of_waits),
+            ..Self::default()
+        }
+    }
+
+    /// Waits until a request must respond that waits for work in progress: some time after the
+    /// listener has begun to stop, in which such work usually ends.
+    pub async fn work_ends(request: &HttpRequest) {
+        Self::waits_end(Self::of(request)).await;
+        sleep(WORK_ENDS_WITHIN).await;
+    }
+
+    /// Returns the connection of a request, if its listener has made one.
+    fn of(request: &HttpRequest) -> Option<Rc<Self>> {
+        let of_connection = request.conn_data::<Rc<Self>>().cloned();
+        of_connection.or_else(|| request.extensions().get::<Rc<Self>>().cloned())
+    }
+
+    /// Waits until the requests of a connection that wait must respond.
+    async fn waits_end(connection: Option<Rc<Self>>) {
+        match connection
+            .as_ref()
+            .and_then(|connection| connection.end_of_waits.as_ref())
+        {
+            Some(signal) => signal.reached().await,
+            None => pending().await,
+        }
+    }
+}
+
+/// The end of the waits of a request: a deadline, or an earlier end of all waits of its connection.
+#[derive(Clone)]
+pub(crate) struct WaitEnd {
+    deadline: Instant,
+    connection: Option<Rc<Connection>>,
+}
+
+impl WaitEnd {
+    /// Creates the end of the waits of `request` with this deadline.
+    pub fn new(request: &HttpRequest, deadline: Instant) -> Self {
+        let connection = Connection::of(request);
+        Self {
+            deadline,
+            connection,
+        }
+    }
+
+    /// Waits until the end is reached.
+    pub async fn reached(self) {
+        tokio::select! {
+            () = sleep_until(self.deadline) => {}
+            () = Connection::waits_end(self.connection) => {}
+        }
+    }
 }
 
 /// A permit of a request among the requests in flight of its connection. It moves with the
@@ -64,7 +127,7 @@ pub(crate) fn acquire_permit(
     request: &HttpRequest,
     limit: usize,
 ) -> Result<Option<ConnectionPermit>, Overload> {
-    let Some(connection) = connection_of(request) else {
+    let Some(connection) = Connection::of(request) else {
         return Ok(None);
     };
     // All requests of a connection are served on one thread, so nothing comes between.
@@ -77,7 +140,7 @@ pub(crate) fn acquire_permit(
 /// Returns the queue in which a submission over the connection of `request` waits for the check of
 /// its signatures.
 pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
-    match connection_of(request) {
+    match Connection::of(request) {
         Some(connection) if connection.owed.get() == 0 => Lane::Trusted,
         _ => Lane::Untrusted,
     }
@@ -88,7 +151,7 @@ pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
 /// A key that is not the account's counts as an invalid signature, because anyone can make a valid
 /// signature with a key of their own. Other rejections change nothing.
 pub(crate) fn remember_outcome(request: &HttpRequest, outcome: &Result<Accepted, SubmitError>) {
-    let Some(connection) = connection_of(request) else {
+    let Some(connection) = Connection::of(request) else {
         return;
     };
     match outcome {

@@ -14,6 +14,7 @@ mod switches;
 pub(crate) use client_address::client_address;
 pub(crate) use compressors::Compressors;
 pub use connection::Connection;
+pub(crate) use connection::WaitEnd;
 pub(crate) use in_flight::{FurtherPermits, InFlightLimits, RequestPermits, ThreadLimits};
 pub(crate) use route_meters::RouteMeterId;
 pub use route_meters::{RouteMeters, RouteStatus};

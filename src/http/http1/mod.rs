@@ -17,7 +17,7 @@ mod state;
 
 use crate::{
     chunked_body::ChunkedBody,
-    context::ListenerContext,
+    context::{EndOfWaits, ListenerContext},
     transport::{DISCONNECT_TIMEOUT, Transport},
 };
 use actix_http::{
@@ -70,12 +70,21 @@ where
     D: 'static,
 {
     let stopping = context.stopping.clone();
+    let end_of_waits = EndOfWaits::new(&stopping);
+    let ended = end_of_waits.clone();
     let on_connect = context.on_connect;
     let serve = Rc::new(move |mut request: Request| {
         let (state, guard) = begin_request(&mut request);
         let requested = Requested::by(&request);
+        let ended = ended.clone();
         app.call(request).map(move |result| {
-            let response = result.map_or_else(Response::from, Response::from);
+            let mut response = result.map_or_else(Response::from, Response::from);
+            // actix-http may learn of the stop after a request whose wait it has ended.
+            if ended.is_reached() {
+                response
+                    .head_mut()
+                    .set_connection_type(ConnectionType::Close);
+            }
             let response = set_connection_header(response, requested, &state);
             response.map_body(|_, body| ChunkedBody::new(body, guard))
         })
@@ -104,7 +113,7 @@ where
             async move { stopping.notified().await }
         })
         .on_connect_ext(move |stream: &TrackedStream, data: &mut Extensions| {
-            data.insert(on_connect());
+            data.insert(on_connect(end_of_waits.clone()));
             data.insert(Rc::clone(stream.state()));
         })
         .expect(expecting)
@@ -260,7 +269,7 @@ mod tests {
                 client_send_timeout: LONG,
                 max_streams: 1,
             },
-            on_connect: || (),
+            on_connect: |_| (),
             respond_to_rejected: |error| HttpResponse::new(error.status()),
             shutdown_timeout: Duration::from_secs(1),
         }

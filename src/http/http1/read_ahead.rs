@@ -18,9 +18,6 @@ use std::{
 };
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
-/// Maximum number of bytes that are discarded before the task yields.
-const DRAIN_BYTES_MAX: usize = 64 * 1024;
-
 /// The interim response to a client that waits for it before it sends its body.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -135,23 +132,6 @@ impl TrackedStream {
         let response = (self.respond_to_rejected)(error);
         self.final_response = rejection::encode(response, self.gate.request_line.is_head());
     }
-
-    /// Discards the input until the client closes its side.
-    ///
-    /// If a socket is closed with unread input, the kernel resets the connection, and the client
-    /// may lose the last response.
-    fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut discarded = [0; 4096];
-        for _ in 0..DRAIN_BYTES_MAX / discarded.len() {
-            let mut buffer = ReadBuf::new(&mut discarded);
-            ready!(self.transport().poll_read(context, &mut buffer))?;
-            if buffer.filled().is_empty() {
-                return Poll::Ready(Ok(()));
-            }
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    }
 }
 
 impl AsyncRead for TrackedStream {
@@ -236,7 +216,7 @@ impl AsyncWrite for TrackedStream {
         ready!(this.transport().poll_shutdown(context))?;
         if this.state().is_closing() {
             this.state().start_draining();
-            return this.poll_drain(context);
+            return this.transport().get_mut().poll_drain(context);
         }
         Poll::Ready(Ok(()))
     }

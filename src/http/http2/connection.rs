@@ -5,10 +5,11 @@ use super::{
     request::{HEADERS_BYTES_MAX, actix_request},
     response::{self, Outcome},
     slow_client::ConnectionTimer,
+    transport::DrainedTransport,
 };
 use crate::{
     config::ConnectionConfig,
-    context::ListenerContext,
+    context::{EndOfWaits, ListenerContext},
     head_error::HeadError,
     metrics::ListenerMetrics,
     transport::{DISCONNECT_TIMEOUT, Transport},
@@ -59,6 +60,8 @@ pub async fn serve<S, D>(
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
     D: Clone + 'static,
 {
+    let is_stopping = Rc::new(Cell::new(false));
+    let transport = DrainedTransport::new(transport, Rc::clone(&is_stopping));
     let handshake = builder(&context.config).handshake(transport);
     let connection = match timeout(context.config.client_request_timeout, handshake).await {
         Ok(Ok(connection)) => connection,
@@ -71,7 +74,7 @@ pub async fn serve<S, D>(
             return;
         }
     };
-    let data = (context.on_connect)();
+    let data = (context.on_connect)(EndOfWaits::new(&context.stopping));
     let timer = Rc::new(ConnectionTimer::new(context.config.client_send_timeout));
     let serve_stream = |request, respond| {
         let stream = StreamContext {
@@ -84,7 +87,13 @@ pub async fn serve<S, D>(
         serve_stream(request, respond, stream)
     };
     // Boxed, because it is larger than the future of HTTP/1.1, which most connections use.
-    Box::pin(serve_streams(connection, context, serve_stream)).await;
+    Box::pin(serve_streams(
+        connection,
+        context,
+        &is_stopping,
+        serve_stream,
+    ))
+    .await;
 }
 
 fn builder(config: &ConnectionConfig) -> server::Builder {
@@ -99,20 +108,20 @@ fn builder(config: &ConnectionConfig) -> server::Builder {
 }
 
 /// Serves streams until the connection ends. Requests in flight are dropped with it, as on a
-/// connection of HTTP/1.1.
+/// connection of HTTP/1.1. Sets `is_stopping` when the listener begins to stop.
 async fn serve_streams<F, D>(
-    mut connection: server::Connection<Transport, Bytes>,
+    mut connection: server::Connection<DrainedTransport, Bytes>,
     context: &ListenerContext<D>,
+    is_stopping: &Cell<bool>,
     serve_stream: impl Fn(http::Request<RecvStream>, SendResponse<Bytes>) -> F,
 ) where
     F: Future<Output = Outcome>,
 {
     let metrics = &context.metrics;
-    let keep_alive = context.config.keep_alive;
+    let mut idle_max = context.config.keep_alive;
     let mut in_flight = FuturesUnordered::new();
     let mut stopping = pin!(context.stopping.notified());
-    let mut is_stopping = false;
-    let mut idle = pin!(sleep(keep_alive));
+    let mut idle = pin!(sleep(idle_max));
     let mut resets = 0_u32;
     loop {
         tokio::select! {
@@ -137,14 +146,20 @@ async fn serve_streams<F, D>(
                     break;
                 }
                 if in_flight.is_empty() {
-                    idle.as_mut().reset(Instant::now() + keep_alive);
+                    idle.as_mut().reset(Instant::now() + idle_max);
                 }
             },
-            () = &mut stopping, if !is_stopping => {
-                is_stopping = true;
+            () = &mut stopping, if !is_stopping.get() => {
+                is_stopping.set(true);
                 connection.graceful_shutdown();
+                // h2 closes the connection when the client has acknowledged the frame.
+                idle_max = DISCONNECT_TIMEOUT;
+                idle.as_mut().reset(Instant::now() + idle_max);
             },
             () = &mut idle, if in_flight.is_empty() => {
+                if is_stopping.get() {
+                    return;
+                }
                 metrics.counters.closed_idle.increment();
                 connection.graceful_shutdown();
                 break;

@@ -7,5 +7,6 @@ mod connection;
 mod request;
 mod response;
 mod slow_client;
+mod transport;
 
 pub use connection::serve;

@@ -20,7 +20,7 @@ pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
     let config = Config::load(options, std::env::vars_os())?;
     let hooks = RunHooks {
         on_ready: print_ready,
-        on_damage: |message| CliError::Fatal(message).exit(),
+        on_abort: |message| CliError::Fatal(message).exit(),
     };
     let Err(RunFailure { error, stop_error }) = run(&config, options, hooks) else {
         tracing::info!("stopped");

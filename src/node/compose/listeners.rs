@@ -24,11 +24,9 @@ use ledger_limits::{KeyedLimit, TrustedProxies};
 use ledger_types::Genesis;
 use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 
-/// Maximum time for which a stop waits for long polls to end. Service managers commonly kill a
-/// process that has not ended after 10 s, and the mempool must be saved before that.
-const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
-/// Further time of a stop, in which the last responses reach their clients.
-const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
+/// Maximum time for which a stop waits for requests to be responded to. Service managers commonly
+/// kill a process that has not ended after 10 s, and the mempool must be saved before that.
+const REQUESTS_END_WITHIN: Duration = Duration::from_secs(4);
 /// Part of the connections of a listener beside the API, one in so many, that one address may have
 /// open, so that it cannot exclude other addresses.
 const SIDE_ADDRESS_SHARE: usize = 2;
@@ -278,7 +276,6 @@ impl Parts<'_> {
     /// Returns the options that all listeners share.
     fn options(&self, name: &'static str) -> Options {
         let settings = self.settings;
-        let wait = &settings.node.wait;
         let side = self.connections.side;
         ListenerOptions {
             name,
@@ -291,11 +288,9 @@ impl Parts<'_> {
             trusted_proxies: TrustedProxies::default(),
             tls: None,
             connection: connection_config(settings),
-            on_connect: Rc::default,
+            on_connect: |end_of_waits| Rc::new(Connection::new(end_of_waits)),
             respond_to_rejected: rejected_head::error_response,
-            shutdown_timeout: Duration::from_millis(wait.timeout_ms.max(wait.timeout_max_ms))
-                .min(WAITS_END_WITHIN)
-                + SHUTDOWN_MARGIN,
+            shutdown_timeout: REQUESTS_END_WITHIN,
         }
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! | step | what it does | durable afterwards |
 //! |---|---|---|
-//! | 1 | the listeners accept no connections, and finish the current requests | each block that a response reports as committed |
+//! | 1 | the listeners accept no connections, end the waits, and finish the current requests | each block that a response reports as committed |
 //! | 2 | the actors commit the blocks in flight | these blocks |
 //! | 3 | the mempool is saved | every accepted transaction |
 //!
@@ -52,8 +52,9 @@ use std::{io, path::Path};
 pub struct RunHooks {
     /// Prints that the node serves. Its arguments are the ready line and the genesis of the chain.
     pub on_ready: fn(&str, &Genesis) -> io::Result<()>,
-    /// Ends the process because the ledger is damaged. Its argument is the error message.
-    pub on_damage: fn(String) -> !,
+    /// Ends the process immediately, because the ledger is damaged or because of a signal during a
+    /// stop. Its argument is the error message.
+    pub on_abort: fn(String) -> !,
 }
 
 /// The errors that ended a run.
@@ -97,7 +98,9 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
     let ledger = open_ledger(config.settings(), prepared.genesis)?;
     system.block_on(async {
         // Before the ready line, because its reader may send a signal immediately.
-        let mut signals = StopSignals::new()?;
+        let mut signals = StopSignals::start(move |signal| {
+            (hooks.on_abort)(format!("a second signal, {signal}, ended the stop"))
+        })?;
         let genesis = ledger.genesis.clone();
         let certificate = prepared.resources.certificate.clone();
         let admin_token = prepared.resources.admin_token.clone();
@@ -120,12 +123,15 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         };
         drop(reload);
         match served {
-            Ok(()) => Ok(service.stop(&mut signals).await?),
+            Ok(()) => Ok(service.stop().await?),
             Err(ServeError::Node(error)) => Err(error.into()),
-            Err(ServeError::Listener(error)) => Err(RunFailure {
-                error,
-                stop_error: service.stop(&mut signals).await.err().map(Box::new),
-            }),
+            Err(ServeError::Listener(error)) => {
+                signals.record_stop();
+                Err(RunFailure {
+                    error,
+                    stop_error: service.stop().await.err().map(Box::new),
+                })
+            }
         }
     })
 }
@@ -155,7 +161,7 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
     let connections = raise_descriptor_limit(settings, side_listeners)?;
     let directory = &settings.storage.data_dir;
     let flight = FinalFlight::new(directory);
-    install_panic_hook(directory, flight.clone(), hooks.on_damage);
+    install_panic_hook(directory, flight.clone(), hooks.on_abort);
     Ok(Prepared {
         genesis,
         resources: ListenerResources {
@@ -281,7 +287,7 @@ impl Service {
     /// [`ServeError::Listener`] if a listener ended.
     async fn serve(&mut self, signals: &mut StopSignals) -> Result<(), ServeError> {
         tokio::select! {
-            signal = signals.next() => {
+            signal = signals.first() => {
                 tracing::info!(signal, "stopping");
                 Ok(())
             }
@@ -292,22 +298,13 @@ impl Service {
 
     /// Stops the listeners, then the actors in order, and saves the mempool.
     ///
-    /// Long polls that take longer than a few seconds are canceled.
+    /// Waits end at once. Requests that take longer than a few seconds are canceled.
     ///
     /// # Errors
     ///
-    /// Returns [`RunError::Fatal`] if the node fails meanwhile, if the actors do not stop cleanly,
-    /// or if another signal arrives.
-    async fn stop(self, signals: &mut StopSignals) -> Result<(), RunError> {
-        tokio::select! {
-            stopped = self.stop_all() => stopped,
-            signal = signals.next() => {
-                Err(RunError::Fatal(format!("a second signal, {signal}, ended the stop")))
-            }
-        }
-    }
-
-    async fn stop_all(self) -> Result<(), RunError> {
+    /// Returns [`RunError::Fatal`] if the node fails meanwhile, or if the actors do not stop
+    /// cleanly.
+    async fn stop(self) -> Result<(), RunError> {
         tokio::select! {
             () = self.listeners.stop() => {}
             error = self.node.failed() => return Err(fatal(&self.flight, &error)),

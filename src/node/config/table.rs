@@ -12,6 +12,7 @@ use super::{
     Setting, SettingValue,
     setting::INTEGER_MAX as MAX,
 };
+use ledger_actors::{POOL_BYTES_MAX, POOL_TRANSACTIONS_MAX};
 use ledger_store::EMPTY_LEDGER_BYTES_MAX;
 use std::ops::RangeInclusive;
 
@@ -228,10 +229,11 @@ settings! {
          filtered.";
 
     "mempool.capacity_transactions" => node.mempool.capacity_transactions,
-        Integer(1..=100_000_000), "transactions",
+        Integer(1..=POOL_TRANSACTIONS_MAX as u64), "transactions",
         "Maximum number of pending transactions, those in blocks that are not durable yet \
          included; beyond it, submissions get 507. The limit of the reference node.";
-    "mempool.capacity_bytes" => node.mempool.capacity_bytes, Integer(1..=MAX), "bytes",
+    "mempool.capacity_bytes" => node.mempool.capacity_bytes,
+        Integer(1..=POOL_BYTES_MAX as u64), "bytes",
         "Maximum total size of the pending transactions in BCS; beyond it, submissions get 507. \
          The limit of the reference node.";
     "mempool.capacity_time_ms" => node.mempool.capacity_time_ms, Integer(1..=MAX), "ms",

@@ -53,6 +53,9 @@ pub enum FaucetError {
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
+    /// The node stops while the payment is pending. The next start continues it.
+    #[error("the node is stopping; check the balance, because the payment may still be made")]
+    Unfinished,
     /// The transaction failed, or was rejected. It paid no one.
     #[error("the funding transaction failed: {0}")]
     Failed(String),
@@ -90,7 +93,8 @@ impl FaucetError {
             | Self::KeyInUse
             | Self::NotApplied
             | Self::Unwritable(_)
-            | Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),
+            | Self::Stopping
+            | Self::Unfinished => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),
             Self::Failed(_) => (StatusCode::FORBIDDEN, "TransactionFailed"),
             Self::Unclear(_) | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
         }

@@ -50,16 +50,18 @@ impl Faucet {
     }
 
     /// Pays `amount`, or `faucet.amount_max` if that is less, and waits until the payment is
-    /// committed.
+    /// committed, at most until `end` completes.
     ///
     /// # Errors
     ///
     /// Returns [`FaucetError::Overloaded`] if the queue is full, [`FaucetError::Stopping`] if the
-    /// task has ended, or the error of the task.
+    /// task has ended, [`FaucetError::Unfinished`] if `end` completes first, or the error of the
+    /// task.
     pub async fn fund(
         &self,
         to: AccountAddress,
         amount: Option<u64>,
+        end: impl Future<Output = ()>,
     ) -> Result<Funded, FaucetError> {
         let amount = amount.unwrap_or(AMOUNT_DEFAULT).min(self.amount_max);
         let (reply, answer) = oneshot::channel();
@@ -69,7 +71,11 @@ impl Faucet {
                 mpsc::error::TrySendError::Full(_) => self.queue_full().into(),
                 mpsc::error::TrySendError::Closed(_) => FaucetError::Stopping,
             })?;
-        answer.await.unwrap_or(Err(FaucetError::Stopping))
+        tokio::select! {
+            biased;
+            answer = answer => answer.unwrap_or(Err(FaucetError::Stopping)),
+            () = end => Err(FaucetError::Unfinished),
+        }
     }
 
     fn queue_full(&self) -> Overload {

@@ -5,12 +5,12 @@ use super::{
     recipient::Recipient,
 };
 use actix_web::{
-    HttpResponse, Resource, Route,
+    HttpRequest, HttpResponse, Resource, Route,
     http::Method,
     middleware::from_fn,
     web::{self, Data, Query, ServiceConfig},
 };
-use ledger_api::{BrowserCors, UnencodedBody, parse_body};
+use ledger_api::{BrowserCors, Connection, UnencodedBody, parse_body};
 use serde::{Deserialize, Serialize};
 use std::{fmt::Display, str::FromStr};
 
@@ -76,8 +76,12 @@ fn only(method: &'static str, path: &'static str, route: Route) -> Resource {
         }))
 }
 
-async fn fund(faucet: Data<Faucet>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
-    match fund_by_body(&faucet, body).await {
+async fn fund(
+    request: HttpRequest,
+    faucet: Data<Faucet>,
+    body: UnencodedBody<BODY_BYTES_MAX>,
+) -> HttpResponse {
+    match fund_by_body(&request, &faucet, body).await {
         Ok(funded) => HttpResponse::Ok().json(FundResponse {
             txn_hashes: vec![funded.transaction.hash().to_string()],
         }),
@@ -86,12 +90,14 @@ async fn fund(faucet: Data<Faucet>, body: UnencodedBody<BODY_BYTES_MAX>) -> Http
 }
 
 async fn fund_by_body(
+    request: &HttpRequest,
     faucet: &Faucet,
     body: UnencodedBody<BODY_BYTES_MAX>,
 ) -> Result<Funded, FaucetError> {
     let body: FundBody = parse_body(&body.0?, "the body cannot be read")?;
     let recipient = Recipient::new(body.address, body.auth_key, body.pub_key);
-    faucet.fund(recipient.resolve()?, body.amount).await
+    let end = Connection::work_ends(request);
+    faucet.fund(recipient.resolve()?, body.amount, end).await
 }
 
 /// Parses a parameter of a query, if it is present.
@@ -103,13 +109,14 @@ fn parse_parameter<T: FromStr<Err: Display>>(
     parsed.map_err(|error| FaucetError::InvalidRequest(format!("{name} cannot be read: {error}")))
 }
 
-async fn mint(faucet: Data<Faucet>, query: Query<MintQuery>) -> HttpResponse {
+async fn mint(request: HttpRequest, faucet: Data<Faucet>, query: Query<MintQuery>) -> HttpResponse {
     let funded = async {
         let query = query.into_inner();
         let return_txns = parse_parameter("return_txns", query.return_txns)?.unwrap_or(false);
         let amount = parse_parameter("amount", query.amount)?;
         let recipient = Recipient::new(query.address, query.auth_key, query.pub_key);
-        let funded = faucet.fund(recipient.resolve()?, amount).await?;
+        let end = Connection::work_ends(&request);
+        let funded = faucet.fund(recipient.resolve()?, amount, end).await?;
         Ok::<_, FaucetError>((funded, return_txns))
     };
     match funded.await {

@@ -1,10 +1,7 @@
-//! Waits for many transactions whose responses are not read, abandoned, or cut by a stop.
+//! Waits for many transactions whose responses are not read, or abandoned.
 
 use super::{connect, connect_narrow, until_counted, until_open};
-use crate::kit::{
-    RawConnection, TestAccount, TestCertificate, TestNode, development_chain, post_bytes,
-    submission_bytes, until,
-};
+use crate::kit::{RawConnection, TestCertificate, TestNode, post_bytes, until};
 use ledger_crypto::HashValue;
 use reqwest::Method;
 use tokio::io::AsyncWriteExt as _;
@@ -70,25 +67,4 @@ async fn ends_the_wait_of_a_stream_that_is_reset() {
         (status(short).await == 200).then_some(())
     })
     .await;
-}
-
-/// The response has no summary, by which its client sees that it is incomplete.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cuts_the_response_at_a_stop() {
-    let mut node = TestNode::start(&["wait.timeout_max_ms=600000"]);
-    let account = TestAccount::from_seed(1);
-    node.fund(&account, 1_000_000_000).await;
-    let chain = development_chain();
-    let parked = account.transfer(&chain, 1, account.address, 1);
-    let hash = parked.hash(chain.vendor());
-    let mut connection = RawConnection::over(connect(&node).await);
-    let accepted = connection.exchange(&submission_bytes(&parked)).await;
-    assert_eq!(accepted.unwrap().status, 202);
-    let request = post_bytes(LONG, BCS, &body(1, &[hash]));
-    connection.send(&request).await;
-    connection.received_until("unknown").await;
-    let status = node.stop("TERM");
-    assert!(status.success(), "{status}");
-    let received = connection.rest().await;
-    assert!(!received.contains("\r\n0\r\n"), "the last chunk was sent");
 }

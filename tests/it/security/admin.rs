@@ -134,7 +134,7 @@ fn rejects_a_token_that_is_invalid_or_readable_by_others() {
             file(directory, "large", &"secret".repeat(1_000), 0o600),
             "more than 4096 bytes",
         ),
-        (directory.join("missing"), "missing: No such file"),
+        (directory.join("missing"), "cannot be read: No such file"),
     ];
     for (path, words) in rows {
         let message = rejected_start(&setting(&path));

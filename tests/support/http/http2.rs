@@ -3,16 +3,20 @@
 use super::{HttpResponse, SERVER_NAME};
 use bytes::Bytes;
 use h2::{
-    Reason,
+    Ping, PingPong, Reason,
     client::{ResponseFuture, SendRequest, handshake},
 };
-use http::{Method, Request};
+use http::{Method, Request, request::Builder};
 use std::future::poll_fn;
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, task::JoinHandle};
 use tokio_rustls::client::TlsStream;
 
 /// A connection. It ends when it and its streams are dropped.
-pub struct Http2Connection(SendRequest<Bytes>);
+pub struct Http2Connection {
+    sender: SendRequest<Bytes>,
+    pings: PingPong,
+    ended: JoinHandle<Result<(), h2::Error>>,
+}
 
 /// A request that was sent.
 pub struct Http2Stream {
@@ -27,10 +31,40 @@ impl Http2Connection {
     ///
     /// Panics if the server closes the connection.
     pub async fn over(stream: TlsStream<TcpStream>) -> Self {
-        let (sender, connection) = handshake(stream).await.expect("a connection");
-        // The connection fails if the server ends before it.
-        tokio::spawn(async move { connection.await.is_ok() });
-        Self(sender)
+        let (sender, mut connection) = handshake(stream).await.expect("a connection");
+        Self {
+            sender,
+            pings: connection.ping_pong().expect("the first call"),
+            // The connection fails if the server ends before it.
+            ended: tokio::spawn(connection),
+        }
+    }
+
+    /// Sends a PING and waits for its acknowledgment.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error that ended the connection.
+    pub async fn ping(&mut self) -> Result<(), h2::Error> {
+        self.pings.ping(Ping::opaque()).await.map(drop)
+    }
+
+    /// Returns whether requests may be sent, unless the server has sent GOAWAY.
+    pub async fn accepts_streams(&self) -> bool {
+        self.sender.clone().ready().await.is_ok()
+    }
+
+    /// Waits until the server has ended the connection.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error if it did not end without one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the task of the connection does.
+    pub async fn ended(self) -> Result<(), h2::Error> {
+        self.ended.await.expect("no panic")
     }
 
     /// Sends a request. The content type is that of `body`, which may be empty.
@@ -45,21 +79,34 @@ impl Http2Connection {
         content_type: &str,
         body: &[u8],
     ) -> Http2Stream {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("https://{SERVER_NAME}{path}"));
+        let mut request = Request::builder().method(method).uri(url(path));
         if !body.is_empty() {
             request = request.header("content-type", content_type);
         }
-        let request = request.body(()).expect("a request");
-        let mut sender = self.0.clone().ready().await.expect("a connection");
-        let (response, mut request) = sender
-            .send_request(request, body.is_empty())
-            .expect("a connection");
+        let mut stream = self.begin_request(request, body.is_empty()).await;
         if !body.is_empty() {
-            let body = Bytes::copy_from_slice(body);
-            request.send_data(body, true).expect("an open stream");
+            stream.send_body(body);
         }
+        stream
+    }
+
+    /// Sends the head of a POST request, whose body follows with [`Http2Stream::send_body`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the connection has ended.
+    pub async fn begin_post(&self, path: &str, content_type: &str) -> Http2Stream {
+        let request = Request::builder().method(Method::POST).uri(url(path));
+        let request = request.header("content-type", content_type);
+        self.begin_request(request, false).await
+    }
+
+    async fn begin_request(&self, request: Builder, has_no_body: bool) -> Http2Stream {
+        let request = request.body(()).expect("a request");
+        let mut sender = self.sender.clone().ready().await.expect("a connection");
+        let (response, request) = sender
+            .send_request(request, has_no_body)
+            .expect("a connection");
         Http2Stream { response, request }
     }
 
@@ -77,16 +124,11 @@ impl Http2Connection {
     ) -> Http2Stream {
         let request = Request::builder()
             .method(method)
-            .uri(format!("https://{SERVER_NAME}{path}"))
+            .uri(url(path))
             .header("content-type", content_type)
             .header("content-length", body_bytes)
-            .header("expect", "100-continue")
-            .body(())
-            .expect("a request");
-        let mut sender = self.0.clone().ready().await.expect("a connection");
-        let sent = sender.send_request(request, false);
-        let (response, request) = sent.expect("a connection");
-        Http2Stream { response, request }
+            .header("expect", "100-continue");
+        self.begin_request(request, false).await
     }
 
     /// Sends a GET request.
@@ -100,7 +142,22 @@ impl Http2Connection {
     }
 }
 
+/// Returns the URL of a path of the server.
+fn url(path: &str) -> String {
+    format!("https://{SERVER_NAME}{path}")
+}
+
 impl Http2Stream {
+    /// Sends the whole body of the request.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the stream has ended.
+    pub fn send_body(&mut self, body: &[u8]) {
+        let body = Bytes::copy_from_slice(body);
+        self.request.send_data(body, true).expect("an open stream");
+    }
+
     /// Reads the response.
     ///
     /// # Panics
@@ -127,16 +184,6 @@ impl Http2Stream {
     pub async fn interim(&mut self) -> Option<u16> {
         let interim = poll_fn(|context| self.response.poll_informational(context)).await;
         interim.map(|response| response.expect("an open stream").status().as_u16())
-    }
-
-    /// Sends the body.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the stream has ended.
-    pub fn send(&mut self, body: &[u8]) {
-        let body = Bytes::copy_from_slice(body);
-        self.request.send_data(body, true).expect("an open stream");
     }
 
     /// Resets the stream.

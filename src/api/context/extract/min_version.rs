@@ -43,8 +43,8 @@ impl MinVersion {
         let wait = &cx.node().config().wait;
         let timeout = self.timeout.clamped(wait);
         let timeout = timeout.unwrap_or(Duration::from_millis(wait.timeout_ms));
-        let deadline = Instant::now() + timeout;
-        let waited = cx.node().wait_for_version(version, deadline, cx.client());
+        let end = cx.wait_end(Instant::now() + timeout).reached();
+        let waited = cx.node().wait_for_version(version, end, cx.client());
         waited.await.map_err(|error| {
             let VersionNotReached { ledger_info, cause } = error;
             let newest = ledger_info.version;

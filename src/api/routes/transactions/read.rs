@@ -30,7 +30,7 @@ use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 /// The hash of a transaction.
 pub(crate) enum TransactionHash {}
@@ -174,9 +174,8 @@ async fn wait(
 ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
     let node = cx.node();
     let begin = Instant::now();
-    let found = node
-        .wait_for_commit_until(hash, cx.client(), begin + timeout)
-        .await?;
+    let end = cx.wait_end(begin + timeout).reached();
+    let found = node.wait_for_commit_until(hash, cx.client(), end).await?;
     if !matches!(found.1, TransactionStatus::Pending(_)) {
         return Ok(found);
     }
@@ -185,7 +184,7 @@ async fn wait(
     if Instant::now() >= not_before {
         return Ok(found);
     }
-    sleep_until(not_before).await;
+    cx.wait_end(not_before).reached().await;
     node.transaction_by_hash(hash, cx.client()).await
 }
 

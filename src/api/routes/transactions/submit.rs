@@ -89,7 +89,8 @@ pub(crate) async fn submit(
     if timeout.is_zero() {
         return respond_pending(&cx, accepted.ledger_info, &accepted.transaction);
     }
-    respond_at_commit(&cx, accepted, deadline).await
+    let end = cx.wait_end(deadline);
+    respond_at_commit(&cx, accepted, end).await
 }
 
 /// Describes [`submit`].

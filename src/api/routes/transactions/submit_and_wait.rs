@@ -5,18 +5,18 @@ use super::read::render_status;
 use crate::{
     context::{LedgerResponse, RequestContext},
     error::ApiError,
+    limits::WaitEnd,
     model::{format::Format, json::PendingJson},
 };
 use actix_web::http;
 use bytes::Bytes;
 use ledger_actors::{Accepted, TransactionStatus};
 use ledger_types::{CheckedTransaction, LedgerInfo};
-use tokio::time::Instant;
 
 /// Waits for the commit of an accepted submission, and responds.
 ///
 /// Responds with 200 if the transaction is committed, in the form of `wait_by_hash`. Otherwise
-/// responds with 202, as a submission without a wait does: at `deadline`, without a permit of
+/// responds with 202, as a submission without a wait does: at `end`, without a permit of
 /// `wait.capacity` for the client, and if the wait or the rendering fails. The transaction is
 /// accepted whatever the cause, and an error would say the opposite.
 ///
@@ -30,7 +30,7 @@ use tokio::time::Instant;
 pub(super) async fn respond_at_commit(
     cx: &RequestContext,
     accepted: Accepted,
-    deadline: Instant,
+    end: WaitEnd,
 ) -> Result<LedgerResponse, ApiError> {
     let Accepted {
         ledger_info,
@@ -38,7 +38,9 @@ pub(super) async fn respond_at_commit(
     } = accepted;
     cx.body_lease.release();
     let hash = transaction.hash();
-    let wait = cx.node().wait_for_commit_until(hash, cx.client(), deadline);
+    let wait = cx
+        .node()
+        .wait_for_commit_until(hash, cx.client(), end.reached());
     let ledger_info = match wait.await {
         Ok((found_at, status @ TransactionStatus::Committed(_))) => {
             match render_status(cx, found_at, hash, status).await {

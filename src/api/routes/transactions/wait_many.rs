@@ -7,7 +7,7 @@ use crate::{
         extract::{JsonOrBcs, JsonOrBcsBody, WaitTimeout, lease_values},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::FurtherPermits,
+    limits::{FurtherPermits, WaitEnd},
     model::{
         format::{Format, NDJSON},
         json::parse_json,
@@ -95,13 +95,13 @@ pub(crate) async fn wait_many(
     let permits = hashes.len().div_ceil(HASHES_PER_PERMIT).saturating_sub(1);
     let permits = cx.further_permits(permits)?;
     let default = Duration::from_millis(config.timeout_ms);
-    let deadline = Instant::now() + requested.clamped(config).unwrap_or(default);
-    let node = cx.node();
-    let wait = node.wait_for_many(hashes, deadline, cx.client()).await?;
+    let end = cx.wait_end(Instant::now() + requested.clamped(config).unwrap_or(default));
+    let wait = cx.node().wait_for_many(hashes, cx.client()).await?;
     let lines = Lines {
         chain: cx.chain().clone(),
         format: cx.format(),
         wait,
+        end,
         counts: OutcomeCounts::default(),
         pieces: 0,
         is_complete: false,
@@ -164,6 +164,7 @@ struct Lines {
     chain: Chain,
     format: Format,
     wait: ManyWait,
+    end: WaitEnd,
     counts: OutcomeCounts,
     /// Number of pieces that were made since the last yield.
     pieces: usize,
@@ -202,7 +203,7 @@ impl Lines {
             if !piece.is_empty() {
                 return Ok(piece.into());
             }
-            if let Some(ledger_info) = self.wait.wait().await? {
+            if let Some(ledger_info) = self.wait.wait(self.end.clone().reached()).await? {
                 self.is_complete = true;
                 self.write_summary(&mut piece, &ledger_info);
                 return Ok(piece.into());

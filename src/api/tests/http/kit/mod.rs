@@ -237,7 +237,7 @@ fn listener_options() -> ListenerOptions<Rc<ledger_api::Connection>> {
             client_send_timeout: LONG,
             max_streams: 1,
         },
-        on_connect: Rc::default,
+        on_connect: |end_of_waits| Rc::new(ledger_api::Connection::new(end_of_waits)),
         respond_to_rejected: |error| HttpResponse::new(error.status()),
         shutdown_timeout: Duration::from_secs(30),
     }
