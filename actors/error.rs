@@ -3,6 +3,7 @@
 //! Each variant has a cause that the caller can act on.
 
 use ledger_crypto::HashValue;
+use ledger_limits::REJECTIONS;
 use ledger_store::StoreError;
 use ledger_types::{Discard, LedgerInfo};
 use std::{fmt, path::PathBuf, sync::Arc};
@@ -60,6 +61,7 @@ pub enum SubmitError {
 /// A limit that was reached: on waiting work, on requests in flight, or on their memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("overloaded: {limit} = {value}")]
+#[non_exhaustive]
 pub struct Overload {
     /// Name of the limit: its setting, if it has one.
     pub limit: &'static str,
@@ -73,10 +75,16 @@ impl Overload {
     /// Creates an overload that lasts for milliseconds, until a queue drains, or until permits or
     /// memory are released. One second, the minimum of `Retry-After`, is long enough.
     pub fn brief(limit: &'static str, value: usize) -> Self {
+        Self::new(limit, value as u64, 1)
+    }
+
+    /// Creates the overload of a rejected request, and counts the rejection in [`REJECTIONS`].
+    pub fn new(limit: &'static str, value: u64, retry_after_secs: u64) -> Self {
+        REJECTIONS.record(limit, value);
         Self {
             limit,
-            value: value as u64,
-            retry_after_secs: 1,
+            value,
+            retry_after_secs,
         }
     }
 }

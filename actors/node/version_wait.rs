@@ -82,7 +82,10 @@ impl NodeHandle {
             reply,
             notifier: self.notifier.clone(),
         })?;
-        match before(end, reached).await {
+        let begun = meter.begin();
+        let reached = before(end, reached).await;
+        begun.end();
+        match reached {
             Some(Ok(())) => {
                 meter.reached.increment();
                 Ok(())

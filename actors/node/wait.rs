@@ -101,7 +101,9 @@ impl NodeHandle {
             wait: Wait::One { hash, reply },
             notifier: self.notifier.clone(),
         })?;
+        let begun = meter.begin();
         let outcome = before(end, outcome).await;
+        begun.end();
         drop(permit);
         match outcome {
             Some(Ok(WaitOutcome::Committed(ledger_info, committed))) => {

@@ -12,7 +12,10 @@
 //!   looked up. Its version is above that of the Head at the end of the check, so the outcome is
 //!   held until a later one is returned, or until the end of the wait.
 //!
-//! # End
+//! # Begin and end
+//!
+//! The ledger info of the response is read after the check of the mempool and before the look-ups.
+//! So no hash that is reported as unknown is committed at or below its version.
 //!
 //! At its end the wait unsubscribes. The committer replies with the ledger info of the Head,
 //! behind all commits up to its version. So no transaction is reported as pending at a version that
@@ -113,6 +116,10 @@ pub struct ManyWait {
     late: Vec<CommittedHash>,
     /// Whether the committer has been asked to forget the wait.
     is_unsubscribed: bool,
+    /// Whether an error ended the wait.
+    has_failed: bool,
+    /// The ledger info before the first look-up.
+    begun: LedgerInfo,
     /// The ledger info at the end of the wait, once it is over.
     ended: Option<LedgerInfo>,
 }
@@ -169,9 +176,13 @@ impl NodeHandle {
             known: VecDeque::new(),
             late: Vec::new(),
             is_unsubscribed: false,
+            has_failed: false,
+            begun: *self.head().ledger_info(),
             ended: None,
         };
-        wait.start().await?;
+        let started = wait.start().await;
+        wait.has_failed = started.is_err() || failed.is_some();
+        started?;
         match failed {
             Some(cause) if wait.unknown > 0 => Err(cause.into()),
             _ => Ok(wait),
@@ -183,6 +194,12 @@ impl ManyWait {
     /// Returns the number of distinct hashes.
     pub fn hash_count(&self) -> usize {
         self.hashes.len()
+    }
+
+    /// Returns the ledger info at the begin of the wait: no transaction whose outcome is not
+    /// [`HashOutcome::Committed`] or [`HashOutcome::Pruned`] is committed at its version.
+    pub fn begun(&self) -> &LedgerInfo {
+        &self.begun
     }
 
     /// Returns the next outcome that is known, with its hash.
@@ -205,6 +222,15 @@ impl ManyWait {
     /// Returns [`NodeError::Stopping`] if the node is stopping, and the errors of
     /// [`NodeHandle::read`] if a transaction that the mempool has removed cannot be looked up.
     pub async fn wait(
+        &mut self,
+        end: impl Future<Output = ()>,
+    ) -> Result<Option<LedgerInfo>, NodeError> {
+        let waited = self.wait_for_event(end).await;
+        self.has_failed |= waited.is_err();
+        waited
+    }
+
+    async fn wait_for_event(
         &mut self,
         end: impl Future<Output = ()>,
     ) -> Result<Option<LedgerInfo>, NodeError> {
@@ -247,6 +273,8 @@ impl ManyWait {
                 event => earlier.push(event),
             }
         };
+        // Before the look-ups, because a transaction that they do not find may be committed next.
+        self.begun = *self.node.head().ledger_info();
         let found = self.look_up(absent, false).await?;
         // Later ones were submitted after the check.
         let (before, after) = found
@@ -429,6 +457,10 @@ impl ManyWait {
 
 impl Drop for ManyWait {
     fn drop(&mut self) {
+        if self.unknown > 0 && !self.has_failed {
+            let meter = &self.node().mailboxes.meters.waits;
+            meter.disconnected.add(self.unknown as u64);
+        }
         if self.unknown > 0 && !self.is_unsubscribed {
             self.unsubscribe();
         }

@@ -192,11 +192,7 @@ impl<C: Send + 'static> WorkQueue<C> {
             ReachedLimit::Cost(usecs) => (self.limits.budget, usecs / USECS_PER_MS),
             ReachedLimit::Jobs(max) => (self.limits.jobs, max as u64),
         };
-        Overload {
-            limit,
-            value,
-            retry_after_secs: full.retry_after_secs,
-        }
+        Overload::new(limit, value, full.retry_after_secs)
     }
 
     /// Creates a thread with this name that runs the jobs. Its nice value is raised to `nice`.

@@ -213,11 +213,7 @@ impl SignatureChecks {
                 ReachedLimit::Cost(cost) => cost,
                 ReachedLimit::Jobs(jobs) => jobs as u64,
             };
-            NodeError::from(Overload {
-                limit: LIMIT,
-                value,
-                retry_after_secs: full.retry_after_secs,
-            })
+            NodeError::from(Overload::new(LIMIT, value, full.retry_after_secs))
         })?;
         // The flag is set before the threads drop waiting jobs. So either the threads drop this
         // job, or this load returns true.

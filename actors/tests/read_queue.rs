@@ -117,15 +117,11 @@ async fn rejects_queries_beyond_the_number_that_may_wait() {
     let release = async { drop(reader) };
     let (queued, (rejected, ())) =
         futures::join!(queued, async { (rejected.await, release.await) });
-    let overload = Overload {
-        limit: "storage.read_queue_capacity",
-        value: 1,
-        retry_after_secs: 1,
+    let Err(NodeError::Overloaded(overload)) = rejected else {
+        panic!("{rejected:?}");
     };
-    assert!(
-        matches!(&rejected, Err(NodeError::Overloaded(error)) if *error == overload),
-        "{rejected:?}"
-    );
+    assert_eq!(overload.limit, "storage.read_queue_capacity");
+    assert_eq!((overload.value, overload.retry_after_secs), (1, 1));
     assert_eq!(queued.unwrap().1, 0);
     fixture.node.stop().await.unwrap();
 }

@@ -20,7 +20,7 @@ use actix_web::{
     dev::{AppConfig, ServiceResponse},
     web::ServiceConfig,
 };
-use ledger_limits::{KeyedLimit, Permit, TrustedProxies, network_of};
+use ledger_limits::{KeyedLimit, Permit, REJECTIONS, TrustedProxies, network_of};
 use rustls::ServerConfig;
 use std::{
     net::{IpAddr, SocketAddr},
@@ -39,6 +39,8 @@ use tokio_rustls::TlsAcceptor;
 pub struct Admission {
     /// Limit on the open connections of each address.
     pub addresses: Arc<KeyedLimit<IpAddr>>,
+    /// Name of this limit: its setting, if it has one.
+    pub addresses_limit: &'static str,
     /// Proxies whose connections need no permit of their address.
     pub trusted_proxies: TrustedProxies,
     /// The TLS configuration, or `None` for plain HTTP/1.1.
@@ -49,6 +51,7 @@ pub struct Admission {
 struct Worker<S, H, D> {
     context: ListenerContext<D>,
     addresses: Arc<KeyedLimit<IpAddr>>,
+    addresses_limit: &'static str,
     trusted_proxies: TrustedProxies,
     tls: Option<TlsAcceptor>,
     app: Rc<S>,
@@ -79,6 +82,7 @@ where
             let worker = Rc::new(Worker {
                 context,
                 addresses: admission.addresses,
+                addresses_limit: admission.addresses_limit,
                 trusted_proxies: admission.trusted_proxies,
                 tls,
                 app,
@@ -125,6 +129,7 @@ where
         let permit = self.addresses.try_acquire(network_of(peer.ip()));
         if permit.is_none() && !self.trusted_proxies.contain(peer.ip()) {
             metrics.counters.refused_of_address.increment();
+            REJECTIONS.record(self.addresses_limit, self.addresses.max() as u64);
             // An error means that the connection has ended already.
             let _ = tcp.set_zero_linger();
             return;

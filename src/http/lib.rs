@@ -36,6 +36,7 @@
 //!     backlog: 16,
 //!     max_connections: 16,
 //!     addresses: Arc::new(KeyedLimit::new(16)),
+//!     addresses_limit: "connections of an address",
 //!     trusted_proxies: TrustedProxies::default(),
 //!     tls: None,
 //!     connection: ConnectionConfig {

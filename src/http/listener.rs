@@ -53,6 +53,8 @@ pub struct ListenerOptions<D> {
     pub max_connections: usize,
     /// Limit on the open connections of each address. A connection beyond it is closed.
     pub addresses: Arc<KeyedLimit<IpAddr>>,
+    /// Name of this limit: its setting, if it has one.
+    pub addresses_limit: &'static str,
     /// Proxies whose connections do not count against the limit of their address, because each
     /// serves many clients.
     pub trusted_proxies: TrustedProxies,
@@ -120,6 +122,7 @@ impl Listener {
         };
         let admission = Admission {
             addresses: Arc::clone(&options.addresses),
+            addresses_limit: options.addresses_limit,
             trusted_proxies: options.trusted_proxies.clone(),
             tls: options.tls.as_ref().map(CertificateHolder::server_config),
         };

@@ -31,6 +31,11 @@ impl<K: Hash + Eq + Clone> KeyedLimit<K> {
         }
     }
 
+    /// Returns the maximum number of permits of a key.
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
     /// Acquires a permit of `key`, or returns `None` if the key has `max` permits.
     pub fn try_acquire(self: &Arc<Self>, key: K) -> Option<KeyedPermit<K>> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);

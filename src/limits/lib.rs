@@ -10,6 +10,7 @@
 //! | `cost` | [`CostModel`] | estimates of the duration of work, and what it took |
 //! | `proxies` | none: [`TrustedProxies`] decides whose addresses are those of clients | |
 //! | `memory` | [`MemoryBudget`] | bytes, in [`MemoryLease`]s |
+//! | `rejections` | none: [`REJECTIONS`] counts what the limits reject | |
 //! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
 //!
 //! `docs/api.md#permits` lists the permits of a request, and `docs/http.md` the limits of a
@@ -52,6 +53,7 @@ mod keyed;
 mod memory;
 mod permit;
 mod proxies;
+mod rejections;
 
 pub use client::{ClientKey, ClientKeys};
 pub use cost::{CostModel, CostStatus, Demand, Estimate, Work, WorkKind};
@@ -62,3 +64,4 @@ pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
 pub use permit::{Limit, Permit, PermitGroup};
 pub use proxies::{NoNetworks, TrustedProxies};
+pub use rejections::{REJECTIONS, RejectionCount, Rejections};

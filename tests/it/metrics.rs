@@ -425,7 +425,7 @@ async fn distinguishes_the_outcomes_of_waits() {
     );
     let after = Scrape::of(&node).await;
     assert_eq!(
-        after.sum("ledger_waits_ended_total", &[("outcome", "left")]),
+        after.sum("ledger_waits_ended_total", &[("outcome", "removed")]),
         1.0
     );
     assert_eq!(

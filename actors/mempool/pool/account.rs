@@ -142,10 +142,9 @@ impl Account {
     /// head.
     pub(super) fn retag_new_head(&mut self, fair_queue: &FairQueue) {
         if let Some(head) = self.sequence.new_head() {
-            let price = head.price();
-            head.start_tag = head
-                .start_tag
-                .max(fair_queue.earliest_tag(price, self.shares.get(price)));
+            let (sender, price) = (head.transaction.raw().sender, head.price());
+            let earliest_tag = fair_queue.earliest_tag(sender, price, self.shares.get(price));
+            head.start_tag = head.start_tag.max(earliest_tag);
         }
     }
 

@@ -9,6 +9,7 @@ use crate::{
     MempoolConfig, RemovalReason, SubmitError,
     protocol::mempool::{Pending, PoolKey},
 };
+use ledger_limits::REJECTIONS;
 use ledger_types::{
     CheckedTransaction, Discard, RawTransaction,
     ReplayProtector::{Nonce, SequenceNumber},
@@ -256,16 +257,18 @@ impl Pool {
         account: &Account,
         key: PoolKey,
     ) -> Result<Option<u64>, SubmitError> {
-        let (kind, size, capacity) = match key.protector {
+        let (kind, size, capacity, setting) = match key.protector {
             SequenceNumber(_) => (
                 "transactions",
                 account.sequence().len(),
                 self.limits.capacity_per_account,
+                "mempool.capacity_per_account",
             ),
             Nonce(_) => (
                 "orderless transactions",
                 account.orderless_len(),
                 self.limits.capacity_per_account_orderless,
+                "mempool.capacity_per_account_orderless",
             ),
         };
         if size < capacity {
@@ -280,6 +283,7 @@ impl Pool {
         {
             return Ok(Some(parked));
         }
+        REJECTIONS.record(setting, capacity as u64);
         Err(SubmitError::AccountFull {
             reason: format!(
                 "Mempool over capacity for account. Number of {kind} from account: {size}, Capacity: {capacity}"
@@ -294,7 +298,7 @@ impl Pool {
     }
 
     /// Returns the error that names the limit that `after`, the content of the pool with the
-    /// rejected transaction, exceeds.
+    /// rejected transaction, exceeds. Counts the rejection.
     fn full_error(&self, after: Amount) -> SubmitError {
         let MempoolConfig {
             capacity_transactions,
@@ -302,14 +306,19 @@ impl Pool {
             capacity_time_ms,
             ..
         } = self.limits;
-        let (size, unit, capacity) = if after.count > capacity_transactions {
-            (self.len() as u64, "", capacity_transactions as u64)
+        let (size, unit, capacity, setting) = if after.count > capacity_transactions {
+            let setting = "mempool.capacity_transactions";
+            (self.len() as u64, "", capacity_transactions as u64, setting)
         } else if after.bytes > capacity_bytes {
-            (self.total.bytes as u64, " bytes", capacity_bytes as u64)
+            let setting = "mempool.capacity_bytes";
+            let size_bytes = self.total.bytes as u64;
+            (size_bytes, " bytes", capacity_bytes as u64, setting)
         } else {
             let size_ms = self.total.usecs / 1_000;
-            (size_ms, " ms of estimated execution", capacity_time_ms)
+            let unit = " ms of estimated execution";
+            (size_ms, unit, capacity_time_ms, "mempool.capacity_time_ms")
         };
+        REJECTIONS.record(setting, capacity);
         SubmitError::Full {
             reason: format!(
                 "Mempool is full. Mempool size: {size}{unit}, Capacity: {capacity}{unit}"

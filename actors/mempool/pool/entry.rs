@@ -1,12 +1,23 @@
 //! A transaction of the pool with its metadata, and its keys in the indices.
 
-use super::fair_queue::Tags;
 use ledger_types::CheckedTransaction;
-use std::{cmp::Reverse, sync::Arc};
+use std::sync::Arc;
 
-/// Order in which blocks take transactions: highest price, lowest start tag
-/// ([`super::fair_queue`]), then first insertion.
-pub(super) type ReadyKey = (Reverse<u64>, u64, u64);
+/// The tags of a transaction, in microseconds; see [`super::fair_queue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Tags {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+/// The values that decide when a block takes a ready transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ReadyKey {
+    pub(super) price: u64,
+    pub(super) tags: Tags,
+    /// Position in the order of insertion into the pool.
+    pub(super) insertion: u64,
+}
 
 /// Order in which transactions expire: expiration in Unix seconds, then first insertion.
 pub(super) type ExpiryKey = (u64, u64);
@@ -73,7 +84,11 @@ impl Entry {
     }
 
     pub(super) fn ready_key(&self) -> ReadyKey {
-        (Reverse(self.price()), self.start_tag, self.insertion)
+        ReadyKey {
+            price: self.price(),
+            tags: self.tags(),
+            insertion: self.insertion,
+        }
     }
 
     pub(super) fn expiry_key(&self) -> ExpiryKey {

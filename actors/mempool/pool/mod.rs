@@ -16,6 +16,7 @@ mod commit;
 mod costs;
 mod entry;
 mod fair_queue;
+mod price_level;
 mod sequence_queue;
 mod small_sorted_map;
 #[cfg(test)]
@@ -29,7 +30,7 @@ use crate::{
 use account::Account;
 pub use costs::BlockTimes;
 use costs::Costs;
-use entry::{Amount, Entry, ExpiryKey, ReadyKey};
+use entry::{Amount, Entry, ExpiryKey};
 use fair_queue::FairQueue;
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_limits::CostModel;
@@ -57,9 +58,6 @@ pub struct Pool {
     limits: MempoolConfig,
     accounts: HashMap<AccountAddress, Account>,
     by_hash: HashMap<HashValue, Arc<CheckedTransaction>>,
-    /// Transactions that a block can take next: the head of each account's sequence and all waiting
-    /// orderless transactions.
-    ready: BTreeMap<ReadyKey, Arc<CheckedTransaction>>,
     /// Transactions that no block has taken, by expiration.
     expiries: BTreeMap<ExpiryKey, Arc<CheckedTransaction>>,
     /// Accounts that have parked transactions.
@@ -67,6 +65,8 @@ pub struct Pool {
     /// Account whose parked transaction was evicted last. The search for the next one starts after
     /// it.
     evicted_last: AccountAddress,
+    /// Transactions that a block can take next: the head of each account's sequence and all waiting
+    /// orderless transactions.
     fair_queue: FairQueue,
     costs: Costs,
     /// Insertion number of the next submitted transaction.
@@ -88,7 +88,6 @@ impl Pool {
             limits,
             accounts: HashMap::default(),
             by_hash: HashMap::default(),
-            ready: BTreeMap::new(),
             expiries: BTreeMap::new(),
             accounts_with_parked: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
@@ -146,7 +145,7 @@ impl Pool {
 
     /// Returns whether a block can take a transaction.
     pub fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        self.fair_queue.first().is_some()
     }
 
     /// Returns the transaction with this hash, if the pool holds it.
@@ -173,24 +172,25 @@ impl Pool {
         let mut batch = Vec::new();
         let mut taken = Amount::default();
         while batch.len() < limits.transactions_max {
-            let Some((_, next)) = self.ready.first_key_value() else {
+            let Some(next) = self.fair_queue.first() else {
                 break;
             };
-            let PoolKey { sender, protector } = PoolKey::of(next.raw());
-            let is_first = batch.is_empty();
-            let entry = self.change(sender, |account| {
-                let next = Amount::of(account.get(protector)?);
-                taken.add(next);
-                let is_long = next.usecs > limits.usecs_max / LONG_SHARE;
-                let fits = taken.bytes <= limits.bytes_max && taken.usecs <= limits.usecs_max;
-                (is_first || fits && !is_long)
-                    .then(|| account.take(protector))
-                    .flatten()
+            let cost_usecs = next.tags.end - next.tags.start;
+            let PoolKey { sender, protector } = PoolKey::of(next.transaction.raw());
+            taken.add(Amount {
+                count: 1,
+                bytes: next.transaction.size_bytes(),
+                usecs: cost_usecs,
             });
-            let Some(entry) = entry else {
+            let is_long = cost_usecs > limits.usecs_max / LONG_SHARE;
+            let fits = taken.bytes <= limits.bytes_max && taken.usecs <= limits.usecs_max;
+            if !batch.is_empty() && (is_long || !fits) {
+                break;
+            }
+            self.fair_queue.take_first();
+            let Some(entry) = self.change(sender, |account| account.take(protector)) else {
                 break;
             };
-            self.fair_queue.take(sender, entry.price(), entry.tags());
             self.unindex_waiting(&entry);
             #[cfg(test)]
             self.log_turn(Turn::Taken {
@@ -241,7 +241,10 @@ impl Pool {
         entry: Entry,
     ) -> Option<Entry> {
         #[cfg(test)]
-        self.log_turn(Turn::Admitted { sender });
+        self.log_turn(Turn::Admitted {
+            sender,
+            cost_usecs: entry.cost_usecs,
+        });
         let hash = entry.transaction.hash();
         self.total.add(Amount::of(&entry));
         self.by_hash.insert(hash, Arc::clone(&entry.transaction));
@@ -273,22 +276,21 @@ impl Pool {
 
     /// Adds an entry to the indices of waiting transactions: it is new, or its block returned it.
     fn index_waiting(&mut self, entry: &Entry) {
-        self.fair_queue.add_waiting(entry.price());
         self.expiries
             .insert(entry.expiry_key(), Arc::clone(&entry.transaction));
         if is_orderless(entry) {
-            self.ready
-                .insert(entry.ready_key(), Arc::clone(&entry.transaction));
+            self.fair_queue
+                .insert(entry.ready_key(), &entry.transaction);
         }
     }
 
     /// Removes an entry from the indices of waiting transactions: a block took it, or it was
     /// removed.
     fn unindex_waiting(&mut self, entry: &Entry) {
-        self.fair_queue.remove_waiting(entry.price());
         self.expiries.remove(&entry.expiry_key());
         if is_orderless(entry) {
-            self.ready.remove(&entry.ready_key());
+            let sender = entry.transaction.raw().sender;
+            self.fair_queue.remove(sender, entry.ready_key());
         }
     }
 
@@ -312,11 +314,13 @@ impl Pool {
         let (head, parked) = account.head_and_parked();
         let key = head.map(Entry::ready_key);
         if key != key_before {
-            if let Some(before) = key_before {
-                self.ready.remove(&before);
+            // The insertion precedes the removal, so that the account does not leave its price.
+            if let Some(head) = head {
+                self.fair_queue.insert(head.ready_key(), &head.transaction);
             }
-            self.ready
-                .extend(head.map(|head| (head.ready_key(), Arc::clone(&head.transaction))));
+            if let Some(before) = key_before {
+                self.fair_queue.remove(address, before);
+            }
         }
         if parked != parked_before {
             self.parked.remove(parked_before);

@@ -1,6 +1,8 @@
 //! A model of the pool: the same rules over a plain list, computed without indices.
 
-use super::{LONG_SHARE, Removed, fair_queue::DEBT_MIN_USECS};
+mod levels;
+
+use super::{LONG_SHARE, Removed};
 use crate::{
     MempoolConfig, RemovalReason, SubmitError,
     protocol::mempool::{BatchLimits, PoolKey},
@@ -11,6 +13,7 @@ use ledger_types::{
     ReplayProtector::{Nonce, SequenceNumber},
     ValidationStatus,
 };
+use levels::Level;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
@@ -70,15 +73,16 @@ pub(super) struct Model {
     pub(super) removed: Vec<Removed>,
     insertions: u64,
     evicted_last: AccountAddress,
-    newest_start_tag: u64,
-    /// Start tag that each price with waiting transactions has reached.
-    reached_tags: BTreeMap<u64, u64>,
+    /// Highest tag of the prices that no longer have ready transactions.
+    highest_tag: u64,
+    /// Prices with ready transactions.
+    levels: BTreeMap<u64, Level>,
     /// Highest end tag of each account at each price at which it has waiting transactions.
     last_end_tags: BTreeMap<(AccountAddress, u64), u64>,
     /// Highest end tag of each account at each price that was taken while the account had
     /// transactions waiting there.
     taken_end_tags: BTreeMap<(AccountAddress, u64), u64>,
-    /// End tags, of transactions that were taken, that were far ahead of their price then.
+    /// End tags with which accounts left prices, if they were far ahead.
     debts: BTreeMap<(AccountAddress, u64), u64>,
     /// Sequence number after the highest former head of each account, at most its first gap.
     head_ends: BTreeMap<AccountAddress, u64>,
@@ -93,8 +97,8 @@ impl Model {
             removed: Vec::new(),
             insertions: 0,
             evicted_last: AccountAddress::new([0; 32]),
-            newest_start_tag: 0,
-            reached_tags: BTreeMap::new(),
+            highest_tag: 0,
+            levels: BTreeMap::new(),
             last_end_tags: BTreeMap::new(),
             taken_end_tags: BTreeMap::new(),
             debts: BTreeMap::new(),
@@ -173,11 +177,7 @@ impl Model {
         }
         self.insertions += 1;
         let price = raw.gas_unit_price;
-        let reached_tag = self
-            .reached_tags
-            .get(&price)
-            .copied()
-            .unwrap_or(self.newest_start_tag);
+        let reached_tag = self.reached_tag(price);
         let share = (key.sender, price);
         let own_end_tag = self.last_end_tags.get(&share).max(self.debts.get(&share));
         let item = Item {
@@ -363,8 +363,9 @@ impl Model {
         let (mut bytes, mut usecs) = (0, 0);
         while batch.len() < limits.transactions_max {
             let next = self.items.iter().filter(|item| self.is_next(item));
+            let eligible = next.filter(|item| item.start_tag <= self.reached_tag(item.price()));
             let best =
-                next.min_by_key(|item| (Reverse(item.price()), item.start_tag, item.insertion));
+                eligible.min_by_key(|item| (Reverse(item.price()), item.end_tag(), item.insertion));
             let Some(best) = best.cloned() else { break };
             bytes += best.size();
             usecs += best.cost_usecs;
@@ -374,14 +375,8 @@ impl Model {
                 break;
             }
             batch.push(best.hash());
-            self.newest_start_tag = self.newest_start_tag.max(best.start_tag);
-            let reached_tag = self.reached_tags.entry(best.price()).or_default();
-            *reached_tag = (*reached_tag).max(best.start_tag);
-            let reached_tag = *reached_tag;
+            self.give(&best);
             let key = (best.key().sender, best.price());
-            if best.end_tag() > reached_tag + DEBT_MIN_USECS {
-                self.debts.insert(key, best.end_tag());
-            }
             for tags in [&mut self.taken_end_tags, &mut self.last_end_tags] {
                 let last = tags.entry(key).or_default();
                 *last = (*last).max(best.end_tag());
@@ -446,21 +441,21 @@ impl Model {
             let item = items
                 .find(|item| item.key() == key(sender, head))
                 .expect("found above");
-            let reached_tag = self
-                .reached_tags
-                .get(&item.price())
-                .unwrap_or(&self.newest_start_tag);
             let taken_end_tag = self.taken_end_tags.get(&(sender, item.price()));
             let taken_end_tag = taken_end_tag.copied().unwrap_or(0);
-            item.start_tag = item.start_tag.max(*reached_tag).max(taken_end_tag);
+            let level = self.levels.get(&item.price());
+            let reached_tag = match level {
+                Some(level) if taken_end_tag > 0 && level.accounts.contains_key(&sender) => 0,
+                Some(level) => level.reached_tag,
+                None => self.highest_tag,
+            };
+            item.start_tag = item.start_tag.max(reached_tag).max(taken_end_tag);
         }
+        self.update_levels();
     }
 
     /// Records the start tag of a transaction that waits from now on.
     fn add_waiting(&mut self, item: &Item) {
-        self.reached_tags
-            .entry(item.price())
-            .or_insert(self.newest_start_tag);
         let key = (item.key().sender, item.price());
         let last = self.last_end_tags.entry(key).or_default();
         *last = (*last).max(item.end_tag());
@@ -475,12 +470,10 @@ impl Model {
         self.retag_new_heads();
     }
 
-    /// Removes the start tags of prices and accounts without waiting transactions.
+    /// Removes the end tags of accounts without waiting transactions.
     fn remove_unused_tags(&mut self) {
         let waiting: Vec<_> = self.items.iter().filter(|item| !item.is_taken).collect();
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
-        self.reached_tags
-            .retain(|&price, _| at_price(price).next().is_some());
         for tags in [&mut self.last_end_tags, &mut self.taken_end_tags] {
             tags.retain(|&(sender, price), _| {
                 at_price(price).any(|item| item.key().sender == sender)

@@ -2,6 +2,7 @@
 
 mod fairness;
 mod limits;
+mod newcomers;
 mod orderless;
 
 use super::*;
@@ -57,8 +58,8 @@ fn take(pool: &mut Pool, transactions_max: usize) -> Vec<(u64, u64)> {
 
 fn sender_and_number(transaction: &CheckedTransaction) -> (u64, u64) {
     let raw = transaction.raw();
-    let bytes = raw.sender.as_bytes();
-    (u64::from(bytes[31]), raw.sequence_number)
+    let (_, low_bytes) = raw.sender.as_bytes().split_last_chunk().unwrap();
+    (u64::from_be_bytes(*low_bytes), raw.sequence_number)
 }
 
 #[test]

@@ -7,7 +7,11 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Turn {
     /// The pool admitted a transaction.
-    Admitted { sender: AccountAddress },
+    Admitted {
+        sender: AccountAddress,
+        /// Estimate of the transaction, in microseconds.
+        cost_usecs: u64,
+    },
     /// A block took a transaction.
     Taken {
         sender: AccountAddress,

@@ -12,7 +12,7 @@ use std::{
     ops::Deref,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Instant,
 };
@@ -32,8 +32,10 @@ counters! {
         pub capacity: Computed<usize>,
         /// Number of requests that wait now, counted in the same way.
         pub depth: Computed<usize>,
-        /// Maximum number of requests that waited simultaneously.
+        /// Maximum number of requests that waited simultaneously since the capacity was set.
         pub high_water: Gauge,
+        /// Time since the capacity was set, by the start of the node or by a change, in seconds.
+        pub capacity_set_secs: Computed<u64>,
         /// Requests that were accepted.
         pub accepted: Counter,
         /// Requests that were rejected because `capacity` requests waited.
@@ -67,6 +69,10 @@ pub(super) struct MailboxMetrics {
     reporter: FatalErrorReporter,
     /// Requests that wait, and the capacity of the mailbox.
     waiting: Limit,
+    created_at: Instant,
+    /// Time from the creation to the last change of the capacity, in seconds. Relaxed, because it
+    /// orders no other memory access.
+    capacity_set_after_secs: AtomicU64,
     /// Labels of the messages that the actor receives.
     labels: &'static [&'static str],
     /// Number of handled messages by the index of their label.
@@ -91,6 +97,8 @@ impl MailboxMetrics {
             thread,
             reporter,
             waiting: Limit::new(capacity),
+            created_at: Instant::now(),
+            capacity_set_after_secs: AtomicU64::new(0),
             labels,
             handled_by_label: labels.iter().map(|_| Counter::default()).collect(),
             handling: AtomicUsize::new(0),
@@ -158,9 +166,17 @@ impl MailboxMetrics {
         self.waiting.max()
     }
 
-    /// Changes the maximum number of requests that wait.
+    /// Changes the maximum number of requests that wait. The high water counts anew, so that it can
+    /// be compared with the capacity.
     pub(super) fn set_capacity(&self, capacity: usize) {
         self.waiting.set_max(capacity);
+        self.counters.high_water.set(self.waiting.held());
+        self.capacity_set_after_secs.store(self.age_secs(), Relaxed);
+    }
+
+    /// Returns the time since the creation, in seconds.
+    fn age_secs(&self) -> u64 {
+        self.created_at.elapsed().as_secs()
     }
 
     /// Returns the current values.
@@ -173,6 +189,9 @@ impl MailboxMetrics {
             thread: self.thread,
             capacity: self.waiting.max(),
             depth: self.waiting.held(),
+            capacity_set_secs: self
+                .age_secs()
+                .saturating_sub(self.capacity_set_after_secs.load(Relaxed)),
             handled: counts.handling.count(),
             waited_micros: counts.waited.sum() / 1_000,
             handled_micros: counts.handling.sum() / 1_000,

@@ -136,6 +136,21 @@ async fn message_counts_as_several_requests_and_is_accepted_while_one_is_free() 
 }
 
 #[actix::test]
+async fn counts_the_high_water_since_the_last_change_of_the_capacity() {
+    let fixture = Fixture::start_busy(8);
+    assert_eq!(fixture.send_requests(8), 8);
+    // Requests that wait stay beyond a lower capacity.
+    assert_eq!(fixture.mailbox.set_capacity(4).high_water, 8);
+    fixture.release_messages(9);
+    while fixture.mailbox.status().depth > 0 {
+        thread::yield_now();
+    }
+    assert_eq!(fixture.mailbox.status().high_water, 8);
+    assert_eq!(fixture.mailbox.set_capacity(4).high_water, 0);
+    fixture.stop();
+}
+
+#[actix::test]
 async fn rejects_requests_beyond_the_capacity() {
     let fixture = Fixture::start_busy(4);
     assert_eq!(fixture.send_requests(2_000), 4);

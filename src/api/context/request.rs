@@ -382,11 +382,8 @@ impl RequestContext {
             Some(Err(full)) => full.retry_after_secs,
             None => MEMORY_WAIT_MAX.as_secs(),
         };
-        let overload = Overload {
-            limit: ANSWERS_LIMIT,
-            value: self.state.responses.limit_bytes() as u64,
-            retry_after_secs,
-        };
+        let limit_bytes = self.state.responses.limit_bytes() as u64;
+        let overload = Overload::new(ANSWERS_LIMIT, limit_bytes, retry_after_secs);
         Err(ErrorKind::from(overload).at(ledger_info))
     }
 

@@ -10,6 +10,7 @@ mod genesis;
 mod ledger;
 mod listeners;
 mod memory_bound;
+mod overload_log;
 mod panic_hook;
 mod rejected_head;
 mod reload;

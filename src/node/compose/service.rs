@@ -30,6 +30,7 @@ use super::{
     ledger::{OpenLedger, open_ledger},
     listeners::{ListenerResources, Listeners, side_listeners},
     memory_bound,
+    overload_log::OverloadLog,
     panic_hook::install_panic_hook,
     reload::{ReloadTargets, ReloadTask},
     scheduling::set_scheduling_policy,
@@ -207,6 +208,7 @@ struct Service {
     flight: FinalFlight,
     /// Runs until the service is dropped.
     _disk_space: DiskSpaceMonitor,
+    _overload_log: OverloadLog,
 }
 
 /// An error that ended serving before a signal.
@@ -251,6 +253,7 @@ impl Service {
                 listeners,
                 flight,
                 _disk_space: disk_space,
+                _overload_log: OverloadLog::start(),
             }),
             Err(error) => {
                 if let Err(error) = node.stop().await {

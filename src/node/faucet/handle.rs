@@ -79,10 +79,8 @@ impl Faucet {
     }
 
     fn queue_full(&self) -> Overload {
-        Overload {
-            limit: "faucet.queue_capacity",
-            value: self.queue.max_capacity() as u64,
-            retry_after_secs: self.times.retry_after_secs(),
-        }
+        let capacity = self.queue.max_capacity() as u64;
+        let retry_after_secs = self.times.retry_after_secs();
+        Overload::new("faucet.queue_capacity", capacity, retry_after_secs)
     }
 }

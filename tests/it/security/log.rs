@@ -1,6 +1,7 @@
 //! The log, which clients cannot write to.
 
-use crate::kit::{H2, RawConnection, TestCertificate, TestNode};
+use crate::kit::{H2, RawConnection, TestCertificate, TestNode, post_bytes};
+use ledger_crypto::HashValue;
 
 /// Number of misbehaving connections of each kind, each of which might log a line.
 const CONNECTIONS: usize = 5;
@@ -66,4 +67,40 @@ async fn clients_cannot_fill_the_log() {
         1,
         "lines of clients before that of the stop: {new_lines}"
     );
+}
+
+/// Number of requests that a limit rejects.
+const REJECTED: usize = 200;
+
+#[tokio::test]
+async fn an_overload_logs_one_line_and_another_at_its_end() {
+    let mut node = TestNode::start(&["wait.capacity=1", "log.format=json"]);
+    let hashes = [0, 1].map(|byte| HashValue::sha3_of(&[&[byte]]).to_string());
+    let body = serde_json::json!({ "hashes": hashes }).to_string();
+    let request = post_bytes("/v1/transactions/wait", "application/json", body.as_bytes());
+    let mut connection = RawConnection::connect(node.authority()).await;
+    for _ in 0..REJECTED {
+        let response = connection.exchange(&request).await.unwrap();
+        assert_eq!(response.status, 503, "{}", response.text());
+    }
+    let log = node
+        .logged("requests are no longer rejected by the limit")
+        .await;
+    let lines: Vec<serde_json::Value> = log
+        .lines()
+        .filter(|line| line.contains("wait.capacity"))
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (last, before) = lines.split_last().unwrap();
+    assert_eq!(last["fields"]["rejected"], REJECTED);
+    // The requests may take longer than the time between two lines.
+    let rejected = before.iter().map(|line| {
+        assert_eq!(line["level"], "WARN", "{line}");
+        assert_eq!(line["fields"]["setting"], "wait.capacity");
+        assert_eq!(line["fields"]["capacity"], 1);
+        line["fields"]["rejected"].as_u64().unwrap()
+    });
+    assert_eq!(rejected.sum::<u64>(), REJECTED as u64);
+    assert!(before.len() <= 3, "{log}");
+    assert!(node.stop("TERM").success());
 }

@@ -165,11 +165,7 @@ fn adds_retry_after_to_overload_only() {
 
 /// A reached limit, with a time to retry that no other error has.
 fn overload() -> Overload {
-    Overload {
-        limit: "work.read_budget_ms",
-        value: 500,
-        retry_after_secs: 7,
-    }
+    Overload::new("work.read_budget_ms", 500, 7)
 }
 
 #[test]

@@ -97,6 +97,7 @@ pub(crate) async fn wait_many(
     let default = Duration::from_millis(config.timeout_ms);
     let end = cx.wait_end(Instant::now() + requested.clamped(config).unwrap_or(default));
     let wait = cx.node().wait_for_many(hashes, cx.client()).await?;
+    let ledger_info = *wait.begun();
     let lines = Lines {
         chain: cx.chain().clone(),
         format: cx.format(),
@@ -112,7 +113,7 @@ pub(crate) async fn wait_many(
         Format::Json => NDJSON,
         Format::Bcs => Format::Bcs.media_type(),
     };
-    Ok(StreamResponse::new(cx.newest(), media_type, lines.pieces()))
+    Ok(StreamResponse::new(ledger_info, media_type, lines.pieces()))
 }
 
 /// Describes [`wait_many`].

@@ -1,6 +1,6 @@
 //! Limits that clients share, so that one of them cannot take all.
 
-use crate::kit::{Settings, TestApi, Transfer, unrelated_clients};
+use crate::kit::{HoldingClock, Settings, TestApi, Transfer, unrelated_clients};
 use actix_web::{
     App,
     test::{TestRequest, call_and_read_body_json, init_service},
@@ -8,6 +8,7 @@ use actix_web::{
 use futures::{future::join_all, poll};
 use ledger_actors::WaitConfig;
 use ledger_api::configure;
+use ledger_test_support::{TestAccount, TransactionBuilder, transfer_call};
 use serde_json::Value;
 use std::{
     net::SocketAddr,
@@ -71,5 +72,61 @@ async fn one_client_leaves_waits_to_others() {
         assert_eq!(response["type"], "user_transaction");
     }
     assert_eq!(waits().0, 0);
+    api.stop().await;
+}
+
+/// The sequencer is held while the transactions arrive, so that all of them wait.
+#[actix_web::test]
+async fn commits_a_transfer_before_the_large_transactions_of_many_accounts() {
+    const ACCOUNTS: u64 = 100;
+    const ARGUMENT_BYTES: usize = 60_000;
+    let clock = std::sync::Arc::new(HoldingClock::default());
+    let api = TestApi::start(Settings {
+        funded_accounts: ACCOUNTS,
+        ..clock.settings()
+    })
+    .await;
+    let vendor = api.chain.vendor();
+    let block = clock.hold_next_block(&api).await;
+    let first = Transfer::new(0, 0).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&first).await.status, 202);
+    block.wait_until_taken();
+    let mut large = Vec::new();
+    for number in 0..ACCOUNTS {
+        let account = TestAccount::from_seed(number);
+        let mut call = transfer_call(vendor, account.address, 1);
+        call.args.push(vec![1; ARGUMENT_BYTES].into());
+        let signed = TransactionBuilder::call(&api.chain, account.address, call)
+            .max_gas_amount(200_000)
+            .gas_unit_price(100)
+            .sign(&account);
+        let response = api.client.submit_bcs(&signed).await;
+        assert_eq!(response.status, 202, "{}", response.text());
+        large.push(signed.hash(vendor));
+    }
+    let mut transfers = Vec::new();
+    for number in 0..3 {
+        let transfer = Transfer::new(2, number).sign(&api.chain);
+        assert_eq!(api.client.submit_bcs(&transfer).await.status, 202);
+        transfers.push(transfer.hash(vendor));
+    }
+    drop(block);
+    let mut versions = [Vec::new(), Vec::new()];
+    for (hashes, versions) in [large, transfers].iter().zip(&mut versions) {
+        for hash in hashes {
+            let committed = api.client.wait(hash).await;
+            let version: u64 = committed["version"].as_str().unwrap().parse().unwrap();
+            versions.push(version);
+        }
+    }
+    let [large, transfers] = versions;
+    for (number, transfer) in (0..).zip(transfers) {
+        let before = large.iter().filter(|version| **version < transfer).count();
+        // The time of a transfer, for each account, is less than that of one large transaction.
+        assert!(
+            before <= 2 * number,
+            "transfer {number} is behind {before} large transactions"
+        );
+    }
     api.stop().await;
 }

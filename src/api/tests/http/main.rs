@@ -29,6 +29,7 @@ mod resources;
 mod response_cache;
 mod resubmissions;
 mod routes;
+mod seams;
 mod second_signature;
 mod signature_lanes;
 mod signing;

@@ -189,6 +189,7 @@ async fn a_client_that_disconnects_ends_its_wait() {
         let waiting = begin_wait(&api, pending, 0).await;
         drop(waiting);
         until_ended(&api, number).await;
+        assert_eq!(api.handle().meters().waits.disconnected, number);
     }
     // A commit finds no wait that has ended.
     api.commit(&Transfer::new(2, 0)).await;

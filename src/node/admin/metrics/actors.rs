@@ -80,7 +80,8 @@ const MAILBOX_GAUGES: [Row<MailboxStatus>; 4] = [
     (
         (
             "ledger_mailbox_high_water",
-            "Maximum number of requests that waited for the actor at the same time.",
+            "Maximum number of requests that waited for the actor at the same time, since the \
+             start of the node or the last change of the capacity.",
         ),
         |mailbox| mailbox.high_water as f64,
     ),

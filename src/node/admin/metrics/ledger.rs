@@ -310,13 +310,15 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
     families
         .counter((
             "ledger_waits_ended_total",
-            "Waits that ended: for a transaction that was committed or left the mempool, for a \
-             version that was reached, or by their timeout.",
+            "Waits that ended: for a transaction that was committed or that the mempool removed, \
+             for a version that was reached, by their timeout, or because the client \
+             disconnected.",
         ))
         .sample(&[("outcome", "committed")], status.committed as f64)
-        .sample(&[("outcome", "left")], status.removed as f64)
+        .sample(&[("outcome", "removed")], status.removed as f64)
         .sample(&[("outcome", "reached")], status.reached as f64)
-        .sample(&[("outcome", "timed_out")], status.timed_out as f64);
+        .sample(&[("outcome", "timed_out")], status.timed_out as f64)
+        .sample(&[("outcome", "disconnected")], status.disconnected as f64);
     families
         .counter((
             "ledger_waits_refused_total",

@@ -25,7 +25,7 @@ use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_http::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
 use ledger_limits::{KeyedLimit, TrustedProxies};
 use ledger_store::{Store, StoreOptions};
-use ledger_test_support::{TestSigner, TransactionSigner as _};
+use ledger_test_support::{TestAccount, TestSigner, TransactionSigner as _};
 use ledger_types::{
     AccountAddress, ContractEvent, ExecutedBlock, GenesisAccount, Parameters, SignedTransaction,
     StateKey, Vendor, WriteOp, WriteSet,
@@ -65,6 +65,8 @@ pub struct Settings {
     pub parameters: Parameters,
     /// Number of accounts of the genesis beside the development accounts.
     pub more_accounts: u64,
+    /// Number of further accounts of the genesis with funds, those of `TestAccount::from_seed`.
+    pub funded_accounts: u64,
     /// Values of the genesis state beside those of its modules.
     pub more_state: Vec<(StateKey, Bytes)>,
     /// Events of the genesis beside those of its modules.
@@ -83,6 +85,7 @@ impl Default for Settings {
             vendor: Vendor::default(),
             parameters: Parameters::default(),
             more_accounts: 0,
+            funded_accounts: 0,
             more_state: Vec::new(),
             more_events: Vec::new(),
             node: NodeConfig::default(),
@@ -136,6 +139,12 @@ impl TestApi {
             authentication_key: None,
         });
         genesis.accounts.extend(more);
+        let funded = (0..settings.funded_accounts).map(|number| GenesisAccount {
+            address: TestAccount::from_seed(number).address,
+            balance: 1_000_000_000,
+            authentication_key: None,
+        });
+        genesis.accounts.extend(funded);
         let chain = build_chain(&genesis).unwrap();
         let opened = || Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
         let mut store = settings.store.unwrap_or_else(opened);
@@ -228,6 +237,7 @@ fn listener_options() -> ListenerOptions<Rc<ledger_api::Connection>> {
         backlog: 1024,
         max_connections: 1024,
         addresses: Arc::new(KeyedLimit::new(1024)),
+        addresses_limit: "connections of an address",
         trusted_proxies: TrustedProxies::default(),
         tls: None,
         connection: ConnectionConfig {
