@@ -91,8 +91,8 @@ pub(crate) const fn file_bytes_bound(transactions: usize, bytes: usize) -> u64 {
 /// # Errors
 ///
 /// Returns the error of the file system, [`io::ErrorKind::Other`] if the content cannot be encoded,
-/// or [`io::ErrorKind::FileTooLarge`] if it exceeds [`FILE_BYTES_MAX`]. The temporary file is removed. If only a sync failed, the new file exists, but may
-/// not survive a power failure.
+/// or [`io::ErrorKind::FileTooLarge`] if it exceeds [`FILE_BYTES_MAX`]. The temporary file is
+/// removed. If only a sync failed, the new file exists, but may not survive a power failure.
 pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
     if pending.is_empty() {
         return remove(directory);

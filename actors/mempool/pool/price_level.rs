@@ -11,8 +11,8 @@ use std::{
 /// Maximum number of debts in a generation.
 ///
 /// Each debt stands for a transaction of at least [`super::fair_queue::DEBT_MIN_USECS`], so a
-/// generation covers the expensive transactions of at least 4 s. The price reaches most debts within a few blocks; they
-/// have no effect from then on.
+/// generation covers the expensive transactions of at least 4 s. The price reaches most debts
+/// within a few blocks; they have no effect from then on.
 pub(super) const GENERATION_DEBTS_MAX: usize = 4_096;
 
 /// A ready transaction with its tags.

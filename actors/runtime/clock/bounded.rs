@@ -157,7 +157,8 @@ impl BoundedTime {
         self.newest_block_usecs
     }
 
-    /// Returns the value with a newest block that was recorded elsewhere, unless it has a newer one.
+    /// Returns the value with a newest block that was recorded elsewhere, unless it has a newer
+    /// one.
     pub(crate) fn with_newest_block(self, newest_block_usecs: u64) -> Self {
         Self {
             newest_block_usecs: self.newest_block_usecs.max(newest_block_usecs),

@@ -3,8 +3,8 @@
 //! actix-http has a deadline for the head of a connection's first request only. It decodes requests
 //! faster than it responds to them, encodes a response for the request that it decoded last, and
 //! serves requests that follow `Connection: close`. Its deadline for the next request is a timer
-//! that is created and dropped for each. It sends `100 Continue` before a handler decides whether it
-//! reads the body, and rejects malformed heads with an empty body. [`Deadlines`] replaces its
+//! that is created and dropped for each. It sends `100 Continue` before a handler decides whether
+//! it reads the body, and rejects malformed heads with an empty body. [`Deadlines`] replaces its
 //! deadlines, and [`TrackedStream`] passes it one request at a time and replaces those responses.
 
 mod deadlines;

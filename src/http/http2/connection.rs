@@ -180,8 +180,8 @@ fn count_protocol_error(error: &h2::Error, metrics: &ListenerMetrics) {
     }
 }
 
-/// Serves one request. Responds with 431 if its headers are too large, and with 400 if its target is
-/// malformed.
+/// Serves one request. Responds with 431 if its headers are too large, and with 400 if its target
+/// is malformed.
 async fn serve_stream<S, D>(
     request: http::Request<RecvStream>,
     mut respond: SendResponse<Bytes>,

@@ -1,7 +1,7 @@
 //! Log lines about limits that reject requests.
 //!
-//! A rejection only counts ([`REJECTIONS`]). A task reads the counts and writes at most one line for
-//! each limit in [`LINE_INTERVAL`], so clients cannot fill the log.
+//! A rejection only counts ([`REJECTIONS`]). A task reads the counts and writes at most one line
+//! for each limit in [`LINE_INTERVAL`], so clients cannot fill the log.
 
 use ledger_limits::{REJECTIONS, RejectionCount};
 use std::{

@@ -1,5 +1,7 @@
 //! A stop while very many clients wait.
 
+#![allow(clippy::print_stdout, reason = "prints the times of a long run")]
+
 use super::{
     BCS, H2, Http2Connection, Method, ParkedNode, RawConnection, TestCertificate, TestNode,
     join_all, within_patience,

@@ -36,8 +36,8 @@ pub(super) trait Tagged: Sized {
     fn read<'de, D: Deserializer<'de>>(name: &str, members: D) -> Result<Self, D::Error>;
 }
 
-/// Implements [`serde::Deserialize`] for a union: each name with the function that makes the variant of
-/// its content.
+/// Implements [`serde::Deserialize`] for a union: each name with the function that makes the
+/// variant of its content.
 macro_rules! deserialize_tagged {
     ($union:ident { $($name:literal => $variant:expr,)+ }) => {
         impl $crate::model::json::tagged::Tagged for $union {
