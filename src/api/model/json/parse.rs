@@ -25,7 +25,7 @@ pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorKin
 /// # Errors
 ///
 /// Returns [`ErrorKind::BodyTooManyValues`] (413) if parsing could take more than
-/// [`MEMORY_BYTES_MAX`], and [`ErrorKind::Syntax`] (400) if the body is not JSON or not a `T`. The
+/// `MEMORY_BYTES_MAX`, and [`ErrorKind::Syntax`] (400) if the body is not JSON or not a `T`. The
 /// message is `problem`, the path of the wrong member, and the cause.
 pub fn parse_body<T: DeserializeOwned>(body: &[u8], problem: &str) -> Result<T, ErrorKind> {
     if memory_bytes(body) > MEMORY_BYTES_MAX {
