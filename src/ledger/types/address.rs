@@ -1,14 +1,18 @@
 //! Account addresses: 32 bytes, printed in hexadecimal (docs/reference/rest-contract.md#s2-1).
 
-use ledger_crypto::{Ed25519PublicKey, HexText, hex_text};
+use ledger_crypto::{Ed25519PublicKey, HexText, array_32, hex_text};
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    str::FromStr,
+};
 
 /// A 32-byte account address.
 ///
 /// `Display` omits leading zeros (`0x1`), as the API does in JSON. [`AccountAddress::to_long_hex`]
 /// returns all 64 digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct AccountAddress(#[serde(with = "ledger_crypto::array_32")] [u8; 32]);
 
 /// The error of parsing a text that is not an address.
@@ -82,6 +86,12 @@ impl AccountAddress {
     /// Returns `0x` and all 64 lowercase digits.
     pub fn to_long_hex(&self) -> String {
         hex_text(&self.0)
+    }
+}
+
+impl Hash for AccountAddress {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        array_32::hash(&self.0, hasher);
     }
 }
 

@@ -4,15 +4,19 @@
 //! `seed(T) = SHA3-256("{VENDOR}::T")`. The prefix separates types: values of two types never have
 //! the same hash.
 
-use crate::hex_text::HexText;
+use crate::{array_32, hex_text::HexText};
 use serde::{Deserialize, Serialize};
 use sha3::{Digest, Sha3_256};
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    str::FromStr,
+};
 
 /// A SHA3-256 hash.
 ///
 /// `Display` and `Debug` print `0x` and 64 lowercase digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct HashValue(#[serde(with = "crate::array_32")] [u8; 32]);
 
 /// The error of parsing a text other than 64 hexadecimal digits with an optional `0x`.
@@ -48,6 +52,12 @@ impl HashValue {
             hasher.update(part);
         }
         Self(hasher.finalize().into())
+    }
+}
+
+impl Hash for HashValue {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        array_32::hash(&self.0, hasher);
     }
 }
 
