@@ -1,6 +1,9 @@
 //! The admin listener: reading and tuning mailboxes while the node works.
 
-use crate::kit::{HttpClient, TestNode, until};
+use crate::{
+    kit::{HttpClient, RawConnection, TestAccount, TestNode, batch_bytes, until},
+    metrics::Scrape,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
@@ -141,6 +144,41 @@ async fn rejects_requests_only_while_the_mailbox_capacity_is_low() {
         looked_up(&after) - looked_up(&before),
         responses.served.load(SeqCst)
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn counts_the_high_water_anew_after_a_change_of_the_capacity() {
+    // Each transaction of a batch is a request.
+    const BATCH: u64 = 8;
+    let node = TestNode::start(&[]);
+    let (chain, account) = (node.chain().await, TestAccount::from_seed(1));
+    node.fund(&account, 1_000_000_000).await;
+    let batch: Vec<_> = (0..BATCH)
+        .map(|number| account.transfer(&chain, number, account.address, 1))
+        .collect();
+    let mut connection = RawConnection::connect(node.authority()).await;
+    let response = connection.exchange(&batch_bytes(&batch)).await.unwrap();
+    assert_eq!(response.status, 202, "{}", response.text());
+    let high_water = async || {
+        let labels = [("actor", "mempool")];
+        let scrape = Scrape::of(&node).await;
+        scrape.sum("ledger_mailbox_high_water", &labels)
+    };
+    assert!(high_water().await >= BATCH as f64);
+    let before = until("the capacity to be two seconds old", || async {
+        let secs = actor(&node, "mempool").await["capacity_set_secs"].as_u64();
+        secs.filter(|&secs| secs >= 2)
+    })
+    .await;
+
+    let changed = set_capacity(&node, "mempool", 100).await;
+    // The node itself sends single requests.
+    assert!(changed["high_water"].as_u64().unwrap() < BATCH, "{changed}");
+    assert!(
+        changed["capacity_set_secs"].as_u64().unwrap() < before,
+        "{changed}"
+    );
+    assert!(high_water().await < BATCH as f64);
 }
 
 /// Returns the actors with a mailbox setting, in the order of `config/node.toml`.

@@ -1,12 +1,14 @@
 //! `bench` as an ordinary client: its report must agree with the ledger.
 
 use crate::{
-    kit::{TestNode, binary, until},
+    kit::{TestNode, binary},
     metrics::Scrape,
 };
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+
+mod ends;
+mod options;
 
 /// Returns the command of a run with a JSON report.
 fn command(node: &TestNode, arguments: &[&str]) -> Command {
@@ -30,47 +32,6 @@ fn bench(node: &TestNode, arguments: &[&str]) -> Value {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// A running `bench` without an end of its own.
-struct RunningBench(Child);
-
-impl RunningBench {
-    /// Starts a run, and waits until the node has committed some of its transfers.
-    async fn start(node: &TestNode, arguments: &[&str]) -> Self {
-        let version = async || -> u64 {
-            let ledger = node.get("/v1").await.json;
-            ledger["ledger_version"].as_str().unwrap().parse().unwrap()
-        };
-        let before = version().await;
-        let mut command = command(node, &["--accounts", "4", "--connections", "4"]);
-        command.args(arguments);
-        let child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let this = Self(child.unwrap());
-        // More versions than the funding of the accounts takes.
-        until("transfers to be committed", || async {
-            (version().await > before + 100).then_some(())
-        })
-        .await;
-        this
-    }
-
-    /// Returns the process id.
-    fn pid(&self) -> Pid {
-        Pid::from_child(&self.0)
-    }
-
-    /// Waits until the run has ended with exit code 1. Returns its report and its standard error.
-    fn report(self) -> (Value, String) {
-        let output = self.0.wait_with_output().unwrap();
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{error}");
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        (report, error)
-    }
 }
 
 #[test]
@@ -234,46 +195,6 @@ fn signs_the_requested_number_of_transfers_before_the_load() {
     }
 }
 
-/// Each of these options takes memory before the load begins.
-#[test]
-fn rejects_numbers_whose_memory_has_no_bound() {
-    for (option, maximum) in [
-        ("--pre-signed", "10000000"),
-        ("--accounts", "10000000"),
-        ("--batch", "10000"),
-        ("--ahead", "10000"),
-    ] {
-        for value in [format!("{maximum}1"), u64::MAX.to_string()] {
-            let output = binary().args(["bench", option, &value]).output().unwrap();
-            let error = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{error}");
-            assert!(error.contains(option) && error.contains(maximum), "{error}");
-        }
-    }
-}
-
-#[test]
-fn names_a_missing_faucet() {
-    let node = TestNode::start(&["faucet.enabled=false"]);
-    // Nothing listens at a reserved port.
-    let output = binary()
-        .args([
-            "bench",
-            "--url",
-            &node.api,
-            "--faucet",
-            "http://127.0.0.1:1",
-        ])
-        .output()
-        .unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(
-        error.contains("no faucet listens at http://127.0.0.1:1"),
-        "{error}"
-    );
-}
-
 #[test]
 fn excludes_ramp_and_warm_up_from_the_measurement() {
     let node = TestNode::start(&[]);
@@ -375,66 +296,6 @@ fn does_not_exceed_the_rate() {
     assert!(report["seconds"].as_f64().unwrap() >= 0.78, "{report}");
 }
 
-#[tokio::test]
-async fn reports_what_it_measured_until_it_is_interrupted() {
-    let node = TestNode::start(&[]);
-    for signal in [Signal::INT, Signal::TERM] {
-        let run = RunningBench::start(&node, &["--mode", "await", "--duration", "2000"]).await;
-        kill_process(run.pid(), signal).unwrap();
-        let (report, error) = run.report();
-        assert!(report["committed"].as_u64().unwrap() > 0, "{report}");
-        assert_eq!(report["stopped"], "interrupted", "{report}");
-        assert_eq!(report["uncommitted"], 0, "{report}");
-        assert!(error.contains("interrupted"), "{error}");
-    }
-}
-
-#[tokio::test]
-async fn reports_what_it_measured_until_the_node_ended() {
-    let mut node = TestNode::start(&[]);
-    let pid = node.process_id().to_string();
-    let run = RunningBench::start(&node, &["--duration", "2000", "--pid", &pid]).await;
-    node.kill();
-    let (report, error) = run.report();
-    assert!(report["accepted"].as_u64().unwrap() > 0, "{report}");
-    assert_eq!(report["node"], Value::Null, "{report}");
-    assert!(error.contains("no response from"), "{error}");
-}
-
-/// A stopped process sends no response, and its connections stay open.
-#[tokio::test]
-async fn ends_after_its_duration_although_the_node_does_not_respond() {
-    let node = TestNode::start(&[]);
-    let run = RunningBench::start(&node, &["--duration", "5", "--mode", "await"]).await;
-    node.signal("STOP");
-    let (report, error) = run.report();
-    assert!(error.contains("did not respond within"), "{error}");
-    assert_eq!(report["unanswered"], 4, "one per connection: {report}");
-}
-
-#[tokio::test]
-async fn fails_when_descriptors_run_out() {
-    let node = TestNode::start(&[]);
-    // The last connections are opened long after the first have sent transfers.
-    let run = RunningBench::start(&node, &["--duration", "30", "--ramp", "30"]).await;
-    let none = Rlimit {
-        current: Some(0),
-        maximum: Some(0),
-    };
-    prlimit(Some(run.pid()), Resource::Nofile, none).unwrap();
-    // The node closes a connection, which is then opened again.
-    drop(node);
-    let (report, error) = run.report();
-    assert!(error.contains("Too many open files"), "{error}");
-    assert!(
-        report["stopped"]
-            .as_str()
-            .unwrap()
-            .contains("cannot open all 4 connections"),
-        "{report}"
-    );
-}
-
 #[test]
 fn submits_batches_and_reports_single_transfers() {
     // A batch has more transfers of an account than may be pending, so it is retried in part.
@@ -473,52 +334,5 @@ fn submits_batches_and_reports_single_transfers() {
             let all_retried = &report["errors"]["507 mempool_is_full"];
             assert!(retried.is_u64() || all_retried.is_u64(), "{report}");
         }
-    }
-}
-
-#[test]
-fn rejects_more_connections_than_it_may_have_descriptors() {
-    let bench = binary();
-    let output = Command::new("sh")
-        .args(["-c", "ulimit -n 256; exec \"$@\"", "sh"])
-        .arg(bench.get_program())
-        .args(["bench", "--connections", "300"])
-        .output()
-        .unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("this process may have 256"), "{message}");
-}
-
-#[test]
-fn rejects_a_duration_that_no_clock_can_reach() {
-    for duration in ["18446744073709551615", "2592001", "1e300", "-1", "nan"] {
-        let duration = format!("--duration={duration}");
-        let output = binary().args(["bench", &duration]).output().unwrap();
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains("--duration"), "{message}");
-    }
-}
-
-#[test]
-fn rejects_contradictory_and_invalid_options() {
-    for (arguments, words) in [
-        (
-            ["--pid", "4294967295", "--connections", "1"],
-            "no such process",
-        ),
-        (["--rate", "1e-300", "--connections", "1"], "--rate"),
-        (["--accounts", "1", "--connections", "2"], "--connections 2"),
-        (["--rate", "0", "--connections", "1"], "--rate"),
-        (
-            ["--url", "ftp://x", "--connections", "1"],
-            "http://HOST:PORT",
-        ),
-    ] {
-        let output = binary().arg("bench").args(arguments).output().unwrap();
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{message}");
-        assert!(message.contains(words), "{message}");
     }
 }

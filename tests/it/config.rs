@@ -110,6 +110,22 @@ fn check_rejected_by_both(settings: &[&str], parts: &[&str]) {
     assert!(text(&config.stdout).contains("[wait]"), "{settings:?}");
 }
 
+/// The command `config`, because `run` does not end if it starts.
+#[test]
+fn rejects_a_capacity_of_the_mempool_that_no_start_can_read() {
+    const MAX: u64 = 16 * 1024 * 1024 * 1024;
+    let config = |bytes: u64| {
+        let setting = format!("mempool.capacity_bytes={bytes}");
+        let output = binary().args(["config", "--set", &setting]).output();
+        output.unwrap()
+    };
+    assert!(config(MAX).status.success());
+    check_rejected(
+        &config(MAX + 1),
+        &["mempool.capacity_bytes", "from 1 to 17179869184"],
+    );
+}
+
 #[test]
 fn config_rejects_what_a_start_rejects() {
     check_rejected_by_both(

@@ -191,6 +191,40 @@ async fn evicts_parked_transactions_for_ready_ones_if_the_mempool_is_full() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restart_with_a_lower_capacity_removes_the_newest_transactions_with_a_reason() {
+    const RESTORED: usize = 3;
+    let mut node = TestNode::start(&[]);
+    let chain = node.chain().await;
+    let account = funded_account(&node, 1).await;
+    // They wait for the first one, which is not submitted.
+    let parked: Vec<_> = (1..=2 * RESTORED as u64)
+        .map(|number| self_transfer(&account, &chain, number))
+        .collect();
+    let mut hashes = Vec::new();
+    for transaction in &parked {
+        hashes.push(node.submit(transaction).await);
+    }
+    assert!(node.stop("TERM").success());
+    let restored_bytes: usize = parked[..RESTORED]
+        .iter()
+        .map(|transaction| bcs::serialized_size(transaction).unwrap())
+        .sum();
+    let file = node.directory().join("data/mempool.bcs");
+    assert!(std::fs::metadata(file).unwrap().len() > restored_bytes as u64);
+    let node = node.restart_with(&[&format!("mempool.capacity_bytes={restored_bytes}")]);
+    for (index, hash) in hashes.iter().enumerate() {
+        let (status, text) = status_and_body(&node, hash).await;
+        if index < RESTORED {
+            assert_eq!(status, 200, "{text}");
+            assert!(text.contains("pending_transaction"), "{text}");
+        } else {
+            assert_eq!(status, 404, "{text}");
+            assert!(text.contains("evicted at a restart"), "{text}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replaces_a_transaction_at_a_higher_price_and_names_its_replacement() {
     const REPLACED: u64 = 1_000;
     let node = TestNode::start(&["mempool.capacity_transactions=2"]);

@@ -98,14 +98,15 @@ mod tests {
         path::Path,
     };
 
-    /// Returns the watch of a file at `path`, after its first comparison.
-    fn watched(path: &Path) -> FileWatch {
+    /// Returns the watch of a file at `path`, after its first comparison, and the open file, as in a
+    /// store. Linux reports the removal of a file in another way if no process has it open.
+    fn watched(path: &Path) -> (File, FileWatch) {
         let file = File::options().append(true).open(path).unwrap();
         let files = StoreFiles::new([OpenFile::new(path, &file).unwrap()]);
         let mut watch = FileWatch::new(&files);
         assert!(watch.may_have_moved(), "it was not compared before");
         assert!(!watch.may_have_moved());
-        watch
+        (file, watch)
     }
 
     #[test]
@@ -138,7 +139,7 @@ mod tests {
             let data = directory.path().join("data");
             fs::create_dir(&data).unwrap();
             fs::write(data.join("file"), "").unwrap();
-            let mut watch = watched(&data.join("file"));
+            let (_file, mut watch) = watched(&data.join("file"));
             change(&data);
             assert!(watch.may_have_moved(), "{case}");
             assert!(!watch.may_have_moved(), "{case}");
@@ -151,10 +152,29 @@ mod tests {
         let [file, link, new] = ["file", "link", "new"].map(|name| directory.path().join(name));
         fs::write(&file, "").unwrap();
         symlink(&file, &link).unwrap();
-        let mut watch = watched(&link);
+        let (_file, mut watch) = watched(&link);
         symlink("elsewhere", &new).unwrap();
         fs::rename(&new, &link).unwrap();
         assert!(watch.may_have_moved());
+    }
+
+    /// The directory of the target is not watched.
+    #[test]
+    fn reports_a_change_of_the_target_of_a_link() {
+        type Change = fn(&Path, &Path);
+        let changes: [(&str, Change); 2] = [
+            ("removed", |target, _| fs::remove_file(target).unwrap()),
+            ("renamed", |target, to| fs::rename(target, to).unwrap()),
+        ];
+        for (case, change) in changes {
+            let [data, disk] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+            let (link, target) = (data.path().join("link"), disk.path().join("target"));
+            fs::write(&target, "").unwrap();
+            symlink(&target, &link).unwrap();
+            let (_file, mut watch) = watched(&link);
+            change(&target, &disk.path().join("old"));
+            assert!(watch.may_have_moved(), "{case}");
+        }
     }
 
     #[test]
@@ -162,7 +182,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         fs::write(&path, "").unwrap();
-        let mut watch = watched(&path);
+        let (_file, mut watch) = watched(&path);
         let mut file = File::options().append(true).open(&path).unwrap();
         file.write_all(b"content").unwrap();
         file.sync_all().unwrap();
@@ -176,7 +196,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         fs::write(&path, "").unwrap();
-        let mut watch = watched(&path);
+        let (_file, mut watch) = watched(&path);
         watch.events = None;
         assert!(watch.may_have_moved() && watch.may_have_moved());
     }

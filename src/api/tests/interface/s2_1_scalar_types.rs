@@ -197,9 +197,10 @@ async fn bytes_are_read_with_two_digits_each() {
     history.api.stop().await;
 }
 
-/// Ignores white space in a struct tag, which is percent-encoded in a path.
+/// Ignores white space in a struct tag, which is percent-encoded in a path, and a comma after the
+/// last type argument.
 #[actix_web::test]
-async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
+async fn a_struct_tag_is_percent_encoded_and_white_space_and_a_last_comma_are_ignored() {
     let history = History::start().await;
     let resource = async |tag: &str| {
         let path = format!("/v1/accounts/0xb0b/resource/{tag}");
@@ -214,6 +215,8 @@ async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
         "0x1%3A%3Acoin%3A%3ACoinStore%3C0x1%3A%3Anode_coin%3A%3ANodeCoin%3E",
         "0x1::coin::CoinStore%3C%200x1::node_coin::NodeCoin%20%3E",
         "0x01::coin::CoinStore%3C0x0001::node_coin::NodeCoin%3E",
+        "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin,%3E",
+        "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%20%2C%20%3E",
     ] {
         assert_eq!(resource(tag).await, plain, "{tag}");
     }
@@ -245,6 +248,8 @@ async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
         "0x9::a::B%3C",
         "0x9::a::B%3C%3E%3E",
         "0x9::a::B%3Cu8;u8%3E",
+        "0x9::a::B%3C,%3E",
+        "0x9::a::B%3Cu8,,%3E",
         "zz::a::B",
         "0x9::1a::B",
         "vector%3Cu8%3E",
