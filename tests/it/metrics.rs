@@ -362,8 +362,10 @@ async fn a_submission_whose_client_disconnects_waits_no_more() {
     let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
     assert_eq!(found.json["type"], "pending_transaction");
     let ended = Scrape::of(&node).await;
-    let timed_out = ended.sum("ledger_waits_ended_total", &[("outcome", "timed_out")]);
-    assert_eq!(timed_out, 0.0, "the waits ended at their deadline");
+    for (outcome, expected) in [("timed_out", 0.0), ("disconnected", 2.0)] {
+        let count = ended.sum("ledger_waits_ended_total", &[("outcome", outcome)]);
+        assert_eq!(count, expected, "{outcome}");
+    }
 }
 
 #[tokio::test]
