@@ -4,13 +4,16 @@ use crate::{config::ConnectionConfig, head_error::HeadError, metrics::ListenerMe
 use actix_server::GracefulShutdownSignal;
 use actix_web::HttpResponse;
 use std::{cell::Cell, rc::Rc, sync::Arc};
+use tokio::sync::Notify;
 
 /// The signal that ends the waits of a connection's requests, so that they are answered in time.
 #[derive(Clone, Debug)]
 pub struct EndOfWaits {
     stopping: GracefulShutdownSignal,
-    /// Whether a request of the thread has observed the signal.
-    is_reached: Rc<Cell<bool>>,
+    /// Whether a request of the thread has observed the stop.
+    has_observed_stop: Rc<Cell<bool>>,
+    /// The end of the client's side. `None` for HTTP/2, whose streams end by themselves.
+    input: Option<Rc<InputEnd>>,
 }
 
 impl EndOfWaits {
@@ -18,19 +21,69 @@ impl EndOfWaits {
     pub fn new(stopping: &GracefulShutdownSignal) -> Self {
         Self {
             stopping: stopping.clone(),
-            is_reached: Rc::default(),
+            has_observed_stop: Rc::default(),
+            input: None,
+        }
+    }
+
+    /// Returns the signal of an HTTP/1.1 connection of the listener.
+    pub fn with_input(&self, input: &Rc<InputEnd>) -> Self {
+        Self {
+            input: Some(Rc::clone(input)),
+            ..self.clone()
+        }
+    }
+
+    /// Waits until the listener begins to stop or the client has closed its side. Completes
+    /// immediately after that.
+    pub async fn reached(&self) {
+        match &self.input {
+            Some(input) => tokio::select! {
+                () = self.stop_begun() => {}
+                () = input.reached() => {}
+            },
+            None => self.stop_begun().await,
         }
     }
 
     /// Waits until the listener begins to stop. Completes immediately after that.
-    pub async fn reached(&self) {
+    pub async fn stop_begun(&self) {
         self.stopping.notified().await;
-        self.is_reached.set(true);
+        self.has_observed_stop.set(true);
     }
 
-    /// Returns whether [`Self::reached`] of this signal or a clone has completed.
+    /// Returns whether a wait of this signal or a clone has ended because of the stop.
+    pub fn has_observed_stop(&self) -> bool {
+        self.has_observed_stop.get()
+    }
+}
+
+/// The end of what the client of an HTTP/1.1 connection sends.
+#[derive(Debug, Default)]
+pub struct InputEnd {
+    is_reached: Cell<bool>,
+    /// Notifies the waits of the request in flight.
+    notify: Notify,
+}
+
+impl InputEnd {
+    /// Records that the client has closed its side.
+    pub fn reach(&self) {
+        self.is_reached.set(true);
+        self.notify.notify_waiters();
+    }
+
+    /// Returns whether the client has closed its side.
     pub fn is_reached(&self) -> bool {
         self.is_reached.get()
+    }
+
+    /// Waits until the client has closed its side.
+    async fn reached(&self) {
+        // All parts of a connection run on one thread, so nothing comes between.
+        if !self.is_reached() {
+            self.notify.notified().await;
+        }
     }
 }
 

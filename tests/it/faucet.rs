@@ -56,7 +56,7 @@ async fn pays_each_of_many_concurrent_requests_once() {
 }
 
 /// Returns the faucet's account.
-fn faucet_account() -> TestAccount {
+pub fn faucet_account() -> TestAccount {
     let genesis = test_genesis(Parameters::default());
     TestAccount::new(genesis.faucet_key().unwrap())
 }

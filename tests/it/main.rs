@@ -20,6 +20,7 @@ mod filter;
 mod flight;
 mod golden;
 mod graphql;
+mod half_closed;
 mod hostile;
 mod hostile_bodies;
 mod hostile_pool;

@@ -14,15 +14,16 @@ use tokio::{
 
 mod many;
 
-const BCS: &str = "application/x-bcs";
+/// The media type of BCS.
+pub const BCS: &str = "application/x-bcs";
 
-/// The path of a submission that waits for a minute, the default maximum.
-const SUBMISSION: &str = "/v1/transactions?timeout_ms=60000";
+/// The path of a submission that waits for the maximum time.
+const SUBMISSION: &str = "/v1/transactions?timeout_ms=600000";
 
 /// A node with a transaction that waits for its predecessor, which is never submitted.
-struct ParkedNode {
-    node: TestNode,
-    hash: HashValue,
+pub struct ParkedNode {
+    pub node: TestNode,
+    pub hash: HashValue,
     /// The transaction in BCS.
     transaction: Vec<u8>,
     media_type: String,
@@ -30,7 +31,7 @@ struct ParkedNode {
 
 impl ParkedNode {
     /// Submits the transaction over a new connection.
-    async fn new(node: TestNode, certificate: Option<&TestCertificate>) -> Self {
+    pub async fn new(node: TestNode, certificate: Option<&TestCertificate>) -> Self {
         let account = TestAccount::from_seed(1);
         node.fund(&account, 1_000_000_000).await;
         let chain = development_chain();
@@ -62,8 +63,8 @@ impl ParkedNode {
         created
     }
 
-    /// Returns requests that wait until the stop, of each kind.
-    fn requests(&self) -> [Request; 4] {
+    /// Returns requests that wait for the maximum time, of each kind.
+    pub fn requests(&self) -> [Request; 4] {
         let hash = self.hash;
         let get = |path, status| Request {
             path,
@@ -79,19 +80,19 @@ impl ParkedNode {
         [
             post(SUBMISSION, &self.media_type, self.transaction.clone(), 202),
             get(
-                format!("/v1/transactions/wait_by_hash/{hash}?timeout_ms=60000"),
+                format!("/v1/transactions/wait_by_hash/{hash}?timeout_ms=600000"),
                 200,
             ),
             get(
-                "/v1/accounts/0x1?min_ledger_version=1000000&timeout_ms=60000".to_owned(),
+                "/v1/accounts/0x1?min_ledger_version=1000000&timeout_ms=600000".to_owned(),
                 503,
             ),
-            post("/v1/transactions/wait?timeout_ms=60000", BCS, hashes, 200),
+            post("/v1/transactions/wait?timeout_ms=600000", BCS, hashes, 200),
         ]
     }
 
     /// Waits until this number of waits has begun.
-    async fn until_parked(&self, count: usize) {
+    pub async fn until_parked(&self, count: usize) {
         let url = format!("{}/metrics", self.node.admin);
         let expected = format!("ledger_waits_parked {count}");
         until(&expected, || async {
@@ -103,17 +104,17 @@ impl ParkedNode {
 }
 
 /// A request that waits.
-struct Request {
-    path: String,
+pub struct Request {
+    pub path: String,
     /// Media type and content.
     body: Option<(String, Vec<u8>)>,
     /// Status of the response at the end of the wait.
-    status: u16,
+    pub status: u16,
 }
 
 impl Request {
     /// Returns the bytes of HTTP/1.1, for a response of this media type.
-    fn bytes(&self, accept: &str) -> Vec<u8> {
+    pub fn bytes(&self, accept: &str) -> Vec<u8> {
         let Self { path, body, .. } = self;
         let (method, rest, content) = match body {
             None => ("GET", String::new(), &[][..]),
@@ -129,7 +130,7 @@ impl Request {
     }
 
     /// Asserts that the JSON of a response is that at the end of the wait.
-    fn assert_ended(&self, hash: &HashValue, status: u16, text: &str) {
+    pub fn assert_ended(&self, hash: &HashValue, status: u16, text: &str) {
         let words: &[&str] = match (status, &self.path[..]) {
             (202, _) => &[&hash.to_string(), "sequence_number"],
             (503, _) => &["\"error_code\":\"internal_error\""],

@@ -66,7 +66,10 @@ impl Connection {
     /// Waits until a request must respond that waits for work in progress: some time after the
     /// listener has begun to stop, in which such work usually ends.
     pub async fn work_ends(request: &HttpRequest) {
-        Self::waits_end(Self::of(request)).await;
+        match Self::of(request).as_deref().and_then(Self::signal) {
+            Some(signal) => signal.stop_begun().await,
+            None => pending().await,
+        }
         sleep(WORK_ENDS_WITHIN).await;
     }
 
@@ -76,12 +79,13 @@ impl Connection {
         of_connection.or_else(|| request.extensions().get::<Rc<Self>>().cloned())
     }
 
+    fn signal(&self) -> Option<&EndOfWaits> {
+        self.end_of_waits.as_ref()
+    }
+
     /// Waits until the requests of a connection that wait must respond.
     async fn waits_end(connection: Option<Rc<Self>>) {
-        match connection
-            .as_ref()
-            .and_then(|connection| connection.end_of_waits.as_ref())
-        {
+        match connection.as_deref().and_then(Self::signal) {
             Some(signal) => signal.reached().await,
             None => pending().await,
         }

@@ -80,7 +80,7 @@ where
         app.call(request).map(move |result| {
             let mut response = result.map_or_else(Response::from, Response::from);
             // actix-http may learn of the stop after a request whose wait it has ended.
-            if ended.is_reached() {
+            if ended.has_observed_stop() {
                 response
                     .head_mut()
                     .set_connection_type(ConnectionType::Close);
@@ -104,17 +104,17 @@ where
         .keep_alive(KeepAlive::Os)
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-        // A client that closes its side has usually abandoned its request, which is dropped: an
-        // abandoned long poll costs nothing. Clients that half-close and still read are rare,
-        // and none of the SDKs does.
+        // `TrackedStream` withholds the end of the input while a whole request is in flight, so
+        // this drops incomplete requests only.
         .h1_allow_half_closed(false)
         .graceful_shutdown_signal(move || {
             let stopping = stopping.clone();
             async move { stopping.notified().await }
         })
         .on_connect_ext(move |stream: &TrackedStream, data: &mut Extensions| {
-            data.insert(on_connect(end_of_waits.clone()));
-            data.insert(Rc::clone(stream.state()));
+            let state = stream.state();
+            data.insert(on_connect(end_of_waits.with_input(state.input_end())));
+            data.insert(Rc::clone(state));
         })
         .expect(expecting)
         .h1(handler)
@@ -237,10 +237,12 @@ mod tests {
     use actix_web::{HttpResponse, web};
     use ledger_limits::{KeyedLimit, TrustedProxies};
     use std::{
+        future::poll_fn,
         sync::{
             Arc,
             atomic::{AtomicUsize, Ordering::Relaxed},
         },
+        task::Poll,
         time::Duration,
     };
     use tokio::{
@@ -323,6 +325,52 @@ mod tests {
             };
         }
         drop((pipeline, other));
+        listener.stop().await;
+    }
+
+    /// A closed socket can always be read.
+    #[actix_web::test]
+    async fn polls_no_request_in_a_loop_after_its_client_has_closed_its_side() {
+        /// Requests of another client during which the first one waits.
+        const OTHERS: usize = 1_000;
+        /// Far more polls than the begin of the request and the end of the input cause.
+        const POLLS_MAX: usize = 20;
+        let polls = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&polls);
+        let mut listener = Listener::start(&options(), move |app| {
+            let polls = Arc::clone(&counter);
+            let wait = move || {
+                let polls = Arc::clone(&polls);
+                poll_fn(move |_| {
+                    polls.fetch_add(1, Relaxed);
+                    Poll::<HttpResponse>::Pending
+                })
+            };
+            app.route("/", web::get().to(wait));
+            app.route("/other", web::get().to(HttpResponse::Ok));
+        })
+        .unwrap();
+        listener.wait_until_serving().await.unwrap();
+        let url = listener.url();
+        let address = url.strip_prefix("http://").unwrap();
+        let mut waiting = TcpStream::connect(address).await.unwrap();
+        waiting.write_all(REQUEST).await.unwrap();
+        waiting.shutdown().await.unwrap();
+        let mut other = TcpStream::connect(address).await.unwrap();
+        for _ in 0..OTHERS {
+            other
+                .write_all(b"GET /other HTTP/1.1\r\nhost: a\r\n\r\n")
+                .await
+                .unwrap();
+            assert!(other.read(&mut [0; 1024]).await.unwrap() > 0);
+        }
+        let polls = polls.load(Relaxed);
+        assert!((1..POLLS_MAX).contains(&polls), "{polls} polls");
+        assert!(
+            waiting.try_read(&mut [0; 1]).is_err(),
+            "the request was dropped"
+        );
+        drop((waiting, other));
         listener.stop().await;
     }
 }

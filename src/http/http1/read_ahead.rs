@@ -76,6 +76,25 @@ impl TrackedStream {
         passed > 0
     }
 
+    /// Reads from the transport.
+    ///
+    /// A client that ends TLS without `close_notify` has closed its side all the same, because
+    /// each request states its end (RFC 9112, section 9.8).
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the transport, for example [`io::ErrorKind::ConnectionReset`].
+    fn poll_transport(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match ready!(Pin::new(&mut self.transport).poll_read(context, buffer)) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            result => Poll::Ready(result),
+        }
+    }
+
     /// Returns the number of bytes that may be read now. Without any, reading is paused.
     fn readable_bytes(&self) -> usize {
         let Self {
@@ -154,17 +173,18 @@ impl AsyncRead for TrackedStream {
         if this.pass_read_ahead(buffer) {
             return Poll::Ready(Ok(()));
         }
-        loop {
+        while !this.state().input_end().is_reached() {
             let readable_bytes = this.readable_bytes();
             if readable_bytes == 0 || buffer.remaining() == 0 {
                 return Poll::Pending;
             }
             this.transport.set_limit(readable_bytes as u64);
             let start = buffer.filled().len();
-            ready!(Pin::new(&mut this.transport).poll_read(context, buffer))?;
+            ready!(this.poll_transport(context, buffer))?;
             let read = &buffer.filled()[start..];
             if read.is_empty() {
-                return Poll::Ready(Ok(()));
+                this.state().input_end().reach();
+                break;
             }
             let passed_bytes = this.gate.pass(read);
             this.read_ahead.extend_from_slice(&read[passed_bytes..]);
@@ -173,6 +193,12 @@ impl AsyncRead for TrackedStream {
                 return Poll::Ready(Ok(()));
             }
         }
+        if this.gate.holds_whole_request() {
+            // actix-http drops the request in flight when it reads the end of the input.
+            this.state().pause_reading(Pause::Response);
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -232,6 +258,12 @@ struct RequestGate {
 }
 
 impl RequestGate {
+    /// Returns whether a request that has arrived whole is in flight or still waits for the
+    /// response before it.
+    fn holds_whole_request(&self) -> bool {
+        self.framing.is_at_end() && !self.state.accepts_next_request()
+    }
+
     /// Returns how many of `bytes` actix-http may receive now, and records them as received.
     fn pass(&mut self, bytes: &[u8]) -> usize {
         let mut rest = bytes;

@@ -1,5 +1,6 @@
 //! The state of an HTTP/1.1 connection, shared by its stream, its requests and its deadlines.
 
+use crate::context::InputEnd;
 use std::{cell::Cell, rc::Rc};
 
 /// Maximum number of bytes of a body that are read ahead of its handler, and of bytes that are read
@@ -20,6 +21,7 @@ pub struct ConnectionState {
     has_partial_head: Cell<bool>,
     /// Bytes of a body that its handler has not read.
     unread_body_bytes: Cell<usize>,
+    input_end: Rc<InputEnd>,
     /// Reason for which actix-http may read no more.
     pause: Cell<Option<Pause>>,
     closing: Cell<Closing>,
@@ -135,6 +137,11 @@ impl ConnectionState {
         if !self.is_serving() {
             self.is_responding.set(false);
         }
+    }
+
+    /// Returns the end of what the client sends.
+    pub fn input_end(&self) -> &Rc<InputEnd> {
+        &self.input_end
     }
 
     /// Returns the progress of the interim response.

@@ -14,7 +14,7 @@ use ledger_api::{BrowserCors, Connection, UnencodedBody, parse_body};
 use serde::{Deserialize, Serialize};
 use std::{fmt::Display, str::FromStr};
 
-/// Maximum size of a body of `/fund`, in bytes. Three keys and a number take a few hundred.
+/// Maximum size of a body, in bytes. Three keys and a number in that of `/fund` take a few hundred.
 const BODY_BYTES_MAX: usize = 4096;
 
 /// Methods of the routes, which web pages may use.
@@ -109,8 +109,15 @@ fn parse_parameter<T: FromStr<Err: Display>>(
     parsed.map_err(|error| FaucetError::InvalidRequest(format!("{name} cannot be read: {error}")))
 }
 
-async fn mint(request: HttpRequest, faucet: Data<Faucet>, query: Query<MintQuery>) -> HttpResponse {
+async fn mint(
+    request: HttpRequest,
+    faucet: Data<Faucet>,
+    query: Query<MintQuery>,
+    body: UnencodedBody<BODY_BYTES_MAX>,
+) -> HttpResponse {
     let funded = async {
+        // Its content has no meaning, but a request that is incomplete must not be paid.
+        body.0?;
         let query = query.into_inner();
         let return_txns = parse_parameter("return_txns", query.return_txns)?.unwrap_or(false);
         let amount = parse_parameter("amount", query.amount)?;

@@ -135,6 +135,15 @@ impl RawConnection {
         Some(Self::over(stream))
     }
 
+    /// Resets the connection.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the socket has no such option.
+    pub fn reset(self) {
+        self.stream.set_zero_linger().expect("an open socket");
+    }
+
     /// Returns whether a part of a response has arrived, or the connection has ended.
     pub fn is_answered(&mut self) -> bool {
         let read = self.stream.try_read_buf(&mut self.buffer);

@@ -149,7 +149,7 @@ async fn a_call_whose_client_disconnects_while_it_waits_does_not_run() {
         let mut connection = api.client.connect().await;
         connection.send(&request).await;
         wait_for_queries(&api, 1).await;
-        drop(connection);
+        connection.reset();
         ok_json(&get_with_permit(&api, "/v1").await);
         drop(reader);
         // Queries of one client run in the order of their arrival.
@@ -223,7 +223,7 @@ async fn a_call_whose_client_disconnects_while_it_runs_is_interrupted() {
     while !reads.is_held.load(SeqCst) {
         tokio::task::yield_now().await;
     }
-    drop(connection);
+    connection.reset();
     ok_json(&get_with_permit(&api, "/v1").await);
     let before = reads.count.load(SeqCst);
     reads.open();

@@ -107,7 +107,7 @@ async fn each_hash_counts_against_the_capacity_of_waits() {
     assert_waiting(&api, 7);
     assert_rejected(&api, &hashes[7..], "wait.capacity = 8").await;
     assert_eq!(api.handle().meters().waits.refused, 2);
-    drop(waiting);
+    waiting.reset();
     until_ended(&api, 1).await;
     // Hashes whose outcome is known hold no permit.
     let waiting = begin_wait(&api, hashes[0], 6).await;
@@ -155,11 +155,11 @@ async fn each_thousand_hashes_take_a_permit_of_requests_in_flight() {
     let waiting = begin_wait(&api, pending, 2_999).await;
     let rejected = api.client.get("/v1").await;
     assert_eq!(rejected.status, 503, "{}", rejected.text());
-    drop(waiting);
+    waiting.reset();
     until_ended(&api, 1).await;
     let waiting = begin_wait(&api, pending, 1_000).await;
     assert_eq!(api.client.get("/v1").await.status, 200);
-    drop(waiting);
+    waiting.reset();
     api.stop().await;
 }
 
@@ -174,7 +174,7 @@ async fn holds_the_memory_of_its_hashes_until_it_ends() {
     let waiting = begin_wait(&api, pending, HASHES).await;
     let hashes: Vec<_> = (0..HASHES).map(unknown).collect();
     assert_rejected(&api, &hashes, "api.bodies_bytes_max = 102400").await;
-    drop(waiting);
+    waiting.reset();
     until_ended(&api, 1).await;
     let response = send(&api, &hashes).await.response().await.unwrap();
     assert_eq!(response.status, 200, "{}", response.text());
@@ -187,10 +187,15 @@ async fn a_client_that_disconnects_ends_its_wait() {
     let pending = submit_parked(&api, 1).await;
     for number in 1..=3 {
         let waiting = begin_wait(&api, pending, 0).await;
-        drop(waiting);
+        waiting.reset();
         until_ended(&api, number).await;
         assert_eq!(api.handle().meters().waits.disconnected, number);
     }
+    // This client may still read the response.
+    let mut waiting = begin_wait(&api, pending, 0).await;
+    waiting.shutdown().await;
+    wait_until(|| api.handle().meters().waits.timed_out == 1).await;
+    assert_eq!(api.handle().meters().waits.disconnected, 3);
     // A commit finds no wait that has ended.
     api.commit(&Transfer::new(2, 0)).await;
     assert_eq!(api.client.wait(&pending).await["success"], true);

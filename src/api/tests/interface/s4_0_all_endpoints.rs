@@ -6,6 +6,7 @@ use crate::{
     kit::{BODY_BYTES_MAX, ledger_headers},
     rows::row,
 };
+use serde_json::Value;
 
 /// Routes with a media type of their own, whatever the client accepts.
 const FILES: [(&str, &str); 4] = [
@@ -101,6 +102,31 @@ async fn other_query_parameters_are_ignored() {
             response.text()
         );
         assert_eq!(response.body, expected.body, "{}", example.path);
+    }
+    history.api.stop().await;
+}
+
+/// Closes the client's side after the request.
+#[actix_web::test]
+async fn responds_to_clients_that_have_closed_their_side() {
+    let history = History::start().await;
+    for example in examples::all(&history) {
+        let body = example.body.as_ref().map(Value::to_string);
+        let body = body.unwrap_or_default();
+        let request = format!(
+            "{} {} HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
+            example.method(),
+            example.path,
+            body.len()
+        );
+        let mut connection = history.api.client.connect().await;
+        connection.send(request.as_bytes()).await;
+        connection.shutdown().await;
+        let response = connection.response().await;
+        let response = response.unwrap_or_else(|| panic!("no response: {request}"));
+        row(example.route, example.status, "-").assert_matches(&response, example.route);
+        assert_eq!(connection.read_to_close().await.unwrap(), "", "{request}");
     }
     history.api.stop().await;
 }
