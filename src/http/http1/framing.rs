@@ -5,8 +5,22 @@
 
 use memchr::memchr;
 
-const CONTENT_LENGTH: &[u8] = b"content-length:";
-const TRANSFER_ENCODING: &[u8] = b"transfer-encoding:";
+/// A header that decides where a request ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Header {
+    ContentLength,
+    TransferEncoding,
+}
+
+impl Header {
+    /// Returns the name with its colon.
+    fn name(self) -> &'static [u8] {
+        match self {
+            Self::ContentLength => b"content-length:",
+            Self::TransferEncoding => b"transfer-encoding:",
+        }
+    }
+}
 
 /// The end of a request that arrives in pieces.
 #[derive(Debug, Default)]
@@ -28,8 +42,8 @@ enum Position {
     Line,
     /// The first byte of a header line, or the empty line that ends the head.
     LineStart,
-    /// The name of a header, which equals `name` up to `matched` bytes.
-    Name { name: &'static [u8], matched: usize },
+    /// The name of a header, which equals that of `header` up to `matched` bytes.
+    Name { header: Header, matched: u8 },
     /// The value of `Content-Length`.
     ContentLength,
     /// A body without chunks, with its number of missing bytes.
@@ -93,16 +107,19 @@ impl Framing {
         use Position::*;
         match (self.position, first) {
             (Start, b'\r' | b'\n') => (Start, 1),
-            (Start, _) => (Line, 0),
-            (Line, _) => past(b'\n', bytes, Line, LineStart),
+            (Start | Line, _) => past(b'\n', bytes, Line, LineStart),
             (LineStart, b'\n') => (self.body(), 1),
             (LineStart, b'\r') => (LineStart, 1),
-            (LineStart, b'c' | b'C') => self.header(CONTENT_LENGTH, bytes),
-            (LineStart, b't' | b'T') => self.header(TRANSFER_ENCODING, bytes),
+            (LineStart, b'c' | b'C') => self.header(Header::ContentLength, bytes),
+            (LineStart, b't' | b'T') => self.header(Header::TransferEncoding, bytes),
             (LineStart, _) => past(b'\n', bytes, Line, LineStart),
-            (Name { name: of, matched }, _) => match of.get(matched..) {
+            (Name { header, matched }, _) => match header.name().get(matched.into()..) {
                 Some([expected, rest @ ..]) if first.eq_ignore_ascii_case(expected) => {
-                    (self.matched(of, matched + 1, rest.is_empty()), 1)
+                    let matched = matched + 1;
+                    match rest {
+                        [] => (self.named(header), 1),
+                        _ => (Name { header, matched }, 1),
+                    }
                 }
                 _ => (Line, 0),
             },
@@ -131,16 +148,15 @@ impl Framing {
         }
     }
 
-    /// Moves past the name of a header line, or past the line if it has another name.
+    /// Moves past the name of `header`, or past the line if it has another name.
     ///
     /// Most lines arrive whole, and a comparison of the name costs less than a step for each byte.
-    fn header(&mut self, of: &'static [u8], bytes: &[u8]) -> (Position, usize) {
-        match bytes.get(..of.len()) {
-            Some(start) if start.eq_ignore_ascii_case(of) => {
-                (self.matched(of, of.len(), true), of.len())
-            }
+    fn header(&mut self, header: Header, bytes: &[u8]) -> (Position, usize) {
+        let name = header.name();
+        match bytes.get(..name.len()) {
+            Some(start) if start.eq_ignore_ascii_case(name) => (self.named(header), name.len()),
             Some(_) => past(b'\n', bytes, Position::Line, Position::LineStart),
-            None => (name(of, 1), 1),
+            None => (Position::Name { header, matched: 1 }, 1),
         }
     }
 
@@ -154,16 +170,15 @@ impl Framing {
         count
     }
 
-    /// Returns the position after `matched` bytes of a header's name.
-    fn matched(&mut self, of: &'static [u8], matched: usize, is_whole: bool) -> Position {
-        if !is_whole {
-            return name(of, matched);
+    /// Returns the position after the name of `header`.
+    fn named(&mut self, header: Header) -> Position {
+        match header {
+            Header::ContentLength => Position::ContentLength,
+            Header::TransferEncoding => {
+                self.is_chunked = true;
+                Position::Line
+            }
         }
-        if of == CONTENT_LENGTH {
-            return Position::ContentLength;
-        }
-        self.is_chunked = true;
-        Position::Line
     }
 
     /// Returns the position after the head.
@@ -174,10 +189,6 @@ impl Framing {
             length => Position::Body(length),
         }
     }
-}
-
-fn name(name: &'static [u8], matched: usize) -> Position {
-    Position::Name { name, matched }
 }
 
 /// Returns `number` with one digit more. actix-http rejects a number above the maximum.
