@@ -16,10 +16,7 @@ use crate::{
 use ledger_execution::validate_for_admission;
 use ledger_limits::ClientKey;
 use ledger_types::{CheckedTransaction, LedgerInfo, SignedTransaction, transaction::Executable};
-use std::{
-    slice::from_ref,
-    sync::{Arc, atomic::Ordering::Relaxed},
-};
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 use tokio::task::yield_now;
 
 /// The invariant of every list of outcomes.
@@ -153,18 +150,8 @@ impl NodeHandle {
         transaction: CheckedTransaction,
         client: ClientKey,
     ) -> Result<Accepted, SubmitError> {
-        if let Some(cause) = self.storage_unavailable() {
-            return Err(NodeError::from(cause).into());
-        }
-        let transaction = Arc::new(transaction);
-        let mut outcomes = self.validate_and_add(from_ref(&transaction), client).await;
-        match outcomes.pop().expect(ONE_OUTCOME) {
-            Ok(accepted) => Ok(accepted),
-            Err(rejection) => {
-                self.outcome_after_rejection(&transaction, rejection, client)
-                    .await
-            }
-        }
+        let mut outcomes = self.submit_all(vec![transaction], client).await;
+        outcomes.pop().expect(ONE_OUTCOME)
     }
 
     /// Validates transactions of `client` in order, and adds the valid ones to the mempool, in one
