@@ -98,8 +98,8 @@ mod tests {
         path::Path,
     };
 
-    /// Returns the watch of a file at `path`, after its first comparison, and the open file, as in a
-    /// store. Linux reports the removal of a file in another way if no process has it open.
+    /// Returns the watch of a file at `path`, after its first comparison, and the open file, as in
+    /// a store. Linux reports the removal of a file in another way if no process has it open.
     fn watched(path: &Path) -> (File, FileWatch) {
         let file = File::options().append(true).open(path).unwrap();
         let files = StoreFiles::new([OpenFile::new(path, &file).unwrap()]);
