@@ -278,6 +278,13 @@ mod tests {
         }
     }
 
+    /// Sends a request of another client and reads its response.
+    async fn get_other(other: &mut TcpStream) {
+        let request = b"GET /other HTTP/1.1\r\nhost: a\r\n\r\n";
+        other.write_all(request).await.unwrap();
+        assert!(other.read(&mut [0; 1024]).await.unwrap() > 0);
+    }
+
     #[actix_web::test]
     async fn serves_no_request_while_a_write_blocks() {
         /// Requests whose responses exceed all buffers of the kernel.
@@ -313,11 +320,7 @@ mod tests {
             if let Ok(bytes) = pipeline.try_write(&requests[sent % requests.len()..]) {
                 sent += bytes;
             }
-            other
-                .write_all(b"GET /other HTTP/1.1\r\nhost: a\r\n\r\n")
-                .await
-                .unwrap();
-            assert!(other.read(&mut [0; 1024]).await.unwrap() > 0);
+            get_other(&mut other).await;
             idle = if served.load(Relaxed) == before {
                 idle + 1
             } else {
@@ -358,11 +361,7 @@ mod tests {
         waiting.shutdown().await.unwrap();
         let mut other = TcpStream::connect(address).await.unwrap();
         for _ in 0..OTHERS {
-            other
-                .write_all(b"GET /other HTTP/1.1\r\nhost: a\r\n\r\n")
-                .await
-                .unwrap();
-            assert!(other.read(&mut [0; 1024]).await.unwrap() > 0);
+            get_other(&mut other).await;
         }
         let polls = polls.load(Relaxed);
         assert!((1..POLLS_MAX).contains(&polls), "{polls} polls");
