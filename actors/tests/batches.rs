@@ -1,15 +1,11 @@
 //! Batches of submissions through the handle of a whole node.
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
+use crate::wallet::{development, funded};
 use futures::future::poll_fn;
 use ledger_actors::{Candidate, Node, NodeConfig, SubmitError, TransactionStatus};
 use ledger_limits::ClientKey;
 use ledger_types::{CheckedTransaction, ValidationStatus};
 use std::pin::pin;
-use wallet::{development, funded};
 
 /// The client of all requests.
 const CLIENT: ClientKey = ClientKey::NODE;

@@ -3,10 +3,7 @@
 //! A failing disk ends only the writing of the node. Durable data stays readable, the node
 //! acknowledges nothing that may be lost, and every wait ends with an error.
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
+use crate::wallet::{Wallet, funded, initialized};
 use ledger_actors::{
     FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
     TransactionStatus, VersionNotReached,
@@ -18,7 +15,6 @@ use ledger_vm::Chain;
 use std::{future::pending, path::Path};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
-use wallet::{Wallet, funded, initialized};
 
 /// The client of all requests.
 const CLIENT: ClientKey = ClientKey::NODE;

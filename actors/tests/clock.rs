@@ -1,23 +1,16 @@
 //! Tests of a whole node under a wrong clock: at a start and while it runs, with and without
 //! load.
 
-#[path = "../testing/hand_clock.rs"]
-#[allow(dead_code)] // Other tests use more of it.
-mod hand_clock;
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
-use hand_clock::HandClock;
+use crate::hand_clock::HandClock;
+use crate::wallet::{Wallet, development, funded};
 use ledger_actors::{
-    Clock, ClockReading, ClockState, Node, NodeConfig, NodeError, NodeHandle, StorageUnavailable,
-    SubmitError, TransactionStatus,
+    ClockState, Node, NodeConfig, NodeError, NodeHandle, StorageUnavailable, SubmitError,
+    TransactionStatus,
 };
 use ledger_limits::ClientKey;
 use ledger_types::CheckedTransaction;
 use std::{path::Path, time::Duration};
 use tempfile::TempDir;
-use wallet::{Wallet, development, funded};
 
 const START_SECS: u64 = 1_800_000_000;
 const DAY_SECS: i64 = 86_400;

@@ -1,10 +1,7 @@
 //! Tests of a whole node whose batches exceed the capacity of a block. No accepted transaction
 //! may be lost.
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
+use crate::wallet::{development_with, funded};
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
@@ -17,7 +14,6 @@ use std::{
     thread::{self, ThreadId},
     time::{SystemTime, UNIX_EPOCH},
 };
-use wallet::{development_with, funded};
 
 /// Returns parameters of a chain whose blocks have too little gas for the transactions of a
 /// batch.

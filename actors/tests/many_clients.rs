@@ -1,14 +1,10 @@
 //! A test of many concurrent clients, each of which waits for one transfer at a time.
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
+use crate::wallet::{Wallet, development, funded};
 use ledger_actors::{Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_limits::ClientKey;
 use ledger_types::{AccountAddress, LedgerInfo};
 use std::sync::mpsc;
-use wallet::{Wallet, development, funded};
 
 /// Each of 256 clients submits 40 transfers and waits for the commit of each.
 #[actix::test]

@@ -1,9 +1,6 @@
 //! Tests of a whole node through its handle.
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
+use crate::wallet::{Wallet, development, funded};
 use ledger_actors::{
     Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
     TuneError,
@@ -22,7 +19,6 @@ use std::{
         atomic::{AtomicU64, Ordering::SeqCst},
     },
 };
-use wallet::{Wallet, development, funded};
 
 /// The client of all requests.
 const CLIENT: ClientKey = ClientKey::NODE;

@@ -1,16 +1,12 @@
 //! Tests of the queues of queries through the handle of a whole node.
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
+use crate::wallet::{Wallet, development, funded};
 use futures::FutureExt;
 use ledger_actors::{Node, NodeConfig, NodeError, NodeHandle, Overload, SubmitError};
 use ledger_limits::{ClientKey, ClientKeys, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_test_support::TransactionBuilder;
 use std::sync::mpsc;
-use wallet::{Wallet, development, funded};
 
 /// A page, whose cost does not matter.
 const PAGE: Work = Work::of_node(WorkKind::Page, Demand::rows(1));

@@ -1,14 +1,10 @@
 //! Waits for a version of the ledger, through the handle of a node.
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
+use crate::wallet::{development, funded};
 use futures::poll;
 use ledger_actors::{Node, NodeConfig, NodeError, VERSIONS_AHEAD_MAX, VersionWaitError};
 use ledger_limits::ClientKey;
 use std::{future::pending, path::Path, pin::pin};
-use wallet::{development, funded};
 
 /// The client of all requests.
 const CLIENT: ClientKey = ClientKey::NODE;

@@ -1,15 +1,9 @@
 //! Tests of the window of a whole node: in versions, in time, with a clock that the test advances,
 //! and within a limit on the size of the data directory.
 
-#[path = "../testing/hand_clock.rs"]
-#[allow(dead_code)] // Other tests use more of it.
-mod hand_clock;
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
-use hand_clock::HandClock;
-use ledger_actors::{Clock, ClockReading, Node, NodeConfig, NodeHandle, TransactionStatus};
+use crate::hand_clock::HandClock;
+use crate::wallet::{Wallet, development, funded};
+use ledger_actors::{Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_limits::ClientKey;
 use std::{
     path::Path,
@@ -18,7 +12,6 @@ use std::{
 };
 use tempfile::TempDir;
 use tracing::{Event, Metadata, Subscriber, field::Visit, span};
-use wallet::{Wallet, development, funded};
 
 const START_SECS: u64 = 1_800_000_000;
 const MIB: u64 = 1024 * 1024;
@@ -26,7 +19,7 @@ const MIB: u64 = 1024 * 1024;
 /// Maximum time that a test waits for pruning.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
-/// The messages of the log, of all tests of this file.
+/// The messages of the log, of all tests of this binary.
 static MESSAGES: OnceLock<Arc<Mutex<Vec<String>>>> = OnceLock::new();
 
 /// Returns the number of messages so far that contain `text`.
