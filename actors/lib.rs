@@ -14,7 +14,8 @@
 //! | storage | the health of the storage, the threads that touch the disk, their queues | steps of pruning to the writer, queries to the readers, pauses to the other actors |
 //! | pruner | the window of readable versions | steps of pruning to storage |
 //!
-//! `docs/actors.md` lists every message, queue, thread and fault, and the states of a block.
+//! `docs/internals/actors.md` lists every message, queue, thread and fault, and the states of a
+//! block.
 //!
 //! # Folders
 //!

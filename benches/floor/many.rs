@@ -1,4 +1,4 @@
-//! Handlers of batches, and of waits for many transactions (docs/interface.md).
+//! Handlers of batches, and of waits for many transactions (docs/use/interface.md).
 
 use crate::{
     checker::Rejection,

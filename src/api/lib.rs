@@ -15,8 +15,8 @@
 //! | `middleware` | tracing, CORS, admission, compression |
 //! | `router` | the path of a request |
 //!
-//! `docs/api.md` describes the stages of a request, `docs/reference/rest-contract.md` the contract
-//! with clients, and `docs/interface.md` the rules where the contract is silent.
+//! `docs/internals/api.md` describes the stages of a request, `docs/reference/rest-contract.md` the
+//! contract with clients, and `docs/use/interface.md` the rules where the contract is silent.
 //!
 //! # Rules
 //!

@@ -8,7 +8,7 @@
 //! | [`load`] | connections, workers and measurements of a load |
 //! | `error` | errors of requests: [`ClientError`] |
 //!
-//! The commands of the binary use the crate. `docs/quickstart.md` shows the commands,
+//! The commands of the binary use the crate. `docs/use/quickstart.md` shows the commands,
 //! `docs/reference/rest-contract.md` describes the interface, and `benches/README.md` the
 //! measurements with the load generator.
 //!

@@ -1,4 +1,4 @@
-//! The steps of a connection, in order (docs/http.md):
+//! The steps of a connection, in order (docs/internals/http.md):
 //!
 //! 1. It acquires a permit of its peer's address, or is closed. One of a trusted proxy stays open
 //!    without a permit.

@@ -16,7 +16,8 @@
 //! | `slow_client` | the minimum speed at which a client reads |
 //! | `metrics` | [`ListenerRegistry`]: counters of rejected and closed connections |
 //!
-//! `docs/http.md` describes the life of a connection, and the threats that each limit bounds.
+//! `docs/internals/http.md` describes the life of a connection, and the threats that each limit
+//! bounds.
 //!
 //! # Example
 //!

@@ -13,8 +13,8 @@
 //! | `rejections` | none: [`REJECTIONS`] counts what the limits reject | |
 //! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
 //!
-//! `docs/api.md#permits` lists the permits of a request, and `docs/http.md` the limits of a
-//! connection.
+//! `docs/internals/api.md#permits` lists the permits of a request, and `docs/internals/http.md` the
+//! limits of a connection.
 //!
 //! # Rules
 //!

@@ -13,7 +13,8 @@
 //! | `scrub` | verification of the files of an open store |
 //! | `write` | writer, commits, pruning, recovery |
 //!
-//! `docs/storage.md` describes the files of a data directory and the rules of their content.
+//! `docs/internals/storage.md` describes the files of a data directory and the rules of their
+//! content.
 //!
 //! # Rules
 //!

@@ -1,4 +1,4 @@
-"""The Python programs of docs/quickstart.md, run with the preset of the document (config/sdk.toml).
+"""The Python programs of docs/use/quickstart.md, run with its preset (config/sdk.toml).
 
 The comment behind a `print(...)` is the line that it prints. A program runs unchanged, except for
 the default ports, which the ports of the node replace.
@@ -11,7 +11,7 @@ import unittest
 
 from node_process import REPOSITORY, NodeProcess
 
-DOCUMENT = REPOSITORY / "docs/quickstart.md"
+DOCUMENT = REPOSITORY / "docs/use/quickstart.md"
 PROGRAM = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINT = re.compile(r"\bprint\(")
 STATED_PRINT = re.compile(r"\bprint\(.*\)  # (.+)$", re.MULTILINE)

@@ -3,10 +3,10 @@
 
     LEDGER_NODE_BIN=target/debug/ledger-node tests/readme/check.py [DOCUMENT...]
 
-Without arguments: README.md, docs/quickstart.md and docs/operating.md. The commands of a document
-run in one shell, in an empty directory. The documents name the default ports. The node listens on
-free ports, so this program replaces the default ports in commands, and the free ones in their
-output.
+Without arguments: README.md, docs/use/quickstart.md and docs/operate/run.md. The commands of a
+document run in one shell, in an empty directory. The documents name the default ports. The node
+listens on free ports, so this program replaces the default ports in commands, and the free ones in
+their output.
 """
 
 import os
@@ -24,7 +24,7 @@ from transcript import Step, TranscriptError, matches, steps_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
-    REPOSITORY / name for name in ("README.md", "docs/quickstart.md", "docs/operating.md")
+    REPOSITORY / name for name in ("README.md", "docs/use/quickstart.md", "docs/operate/run.md")
 ]
 DEFAULT_PORTS = {"api": 8080, "faucet": 8081, "admin": 9101}
 READY_TIMEOUT_SECS = 60

@@ -1,5 +1,5 @@
-// The TypeScript programs of README.md and docs/quickstart.md, run against a node with the preset
-// that these documents name (config/sdk.toml).
+// The TypeScript programs of README.md and docs/use/quickstart.md, run against a node with the
+// preset that these documents name (config/sdk.toml).
 //
 // The comment behind a `console.log(...)` is the line that it prints. A program runs unchanged,
 // after a prelude that sets the addresses of the SDK's local network to those of the node. Node.js
@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 import { NodeProcess } from "./node_process.mjs";
 import { endpoints } from "./session.mjs";
 
-const DOCUMENTS = ["README.md", "docs/quickstart.md"];
+const DOCUMENTS = ["README.md", "docs/use/quickstart.md"];
 const REPOSITORY = new URL("../../", import.meta.url);
 const PROGRAM = /^```ts\n(.*?)^```$/gms;
 const PRINT = /console\.log\(/g;

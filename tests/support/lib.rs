@@ -9,7 +9,7 @@
 //! | `hooked_disk` | [`HookedDisk`]: a disk in memory that calls a function before each read |
 //! | `http` | HTTP clients (feature `http`) |
 //!
-//! `docs/testing.md` lists the kinds of tests.
+//! `docs/internals/testing.md` lists the kinds of tests.
 //!
 //! # Rules
 //!

@@ -1,5 +1,5 @@
-//! `docs/actors.md` against the code: its tables of actors and messages, its constants, and the
-//! names that it cites.
+//! `docs/internals/actors.md` against the code: its tables of actors and messages, its constants,
+//! and the names that it cites.
 
 use super::root;
 use std::{
@@ -11,7 +11,7 @@ use std::{
 use syn::{Expr, GenericArgument, ImplItem, Item, ItemImpl, Lit, PathArguments, Type};
 
 /// The page, from the root of the repository.
-const PAGE: &str = "docs/actors.md";
+const PAGE: &str = "docs/internals/actors.md";
 
 /// Directories whose Rust files declare messages, handlers and constants.
 const SOURCES: [&str; 2] = ["actors", "src"];

@@ -1,6 +1,6 @@
 //! Names in the documents: paths, settings, types, constants and functions in backticks exist.
 //!
-//! `actors.rs` checks docs/actors.md likewise, with its tables.
+//! `actors.rs` checks docs/internals/actors.md likewise, with its tables.
 
 use super::{
     actors::{CODE, quoted},
@@ -12,11 +12,14 @@ use std::fs;
 /// of the document.
 const DOCUMENTS: [(&str, &[&str]); 6] = [
     ("ARCHITECTURE.md", &["actors", "src/api", "src/node"]),
-    ("docs/api.md", &["src/api"]),
-    ("docs/execution.md", &["src/ledger", "src/ledger/crypto"]),
-    ("docs/glossary.md", &[]),
-    ("docs/http.md", &["src/http", "tests/it"]),
-    ("docs/testing.md", &["actors/simulation"]),
+    ("docs/internals/api.md", &["src/api"]),
+    (
+        "docs/internals/execution.md",
+        &["src/ledger", "src/ledger/crypto"],
+    ),
+    ("docs/internals/glossary.md", &[]),
+    ("docs/internals/http.md", &["src/http", "tests/it"]),
+    ("docs/internals/testing.md", &["actors/simulation"]),
 ];
 
 /// Spans that name other programs or match several names.
@@ -51,7 +54,7 @@ fn is_known(span: &str, folders: &[&str]) -> bool {
 
 #[test]
 fn the_glossary_is_in_alphabetical_order() {
-    let page = fs::read_to_string(root().join("docs/glossary.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/internals/glossary.md")).unwrap();
     let rows = page.lines().filter(|line| line.starts_with("| "));
     let terms: Vec<_> = rows
         .skip(1)

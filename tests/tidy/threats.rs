@@ -1,17 +1,17 @@
-//! The tests that the threat table of docs/http.md names.
+//! The tests that the threat table of docs/internals/http.md names.
 
 use super::root;
 use std::{fs, path::PathBuf};
 
 #[test]
 fn the_threat_table_names_existing_tests() {
-    let document = fs::read_to_string(root().join("docs/http.md")).unwrap();
+    let document = fs::read_to_string(root().join("docs/internals/http.md")).unwrap();
     let named: Vec<_> = test_paths(&document).collect();
     assert!(named.len() > 20, "{named:?}");
     let missing: Vec<_> = named.iter().filter(|path| !exists(path)).collect();
     assert!(
         missing.is_empty(),
-        "docs/http.md names tests that tests/it does not have: {missing:#?}"
+        "docs/internals/http.md names tests that tests/it does not have: {missing:#?}"
     );
 }
 

@@ -1,5 +1,6 @@
 //! The error table: every kind of error, with its status, `error_code` and message
-//! (docs/reference/rest-contract.md#s7, docs/reference/reference-node.md#r13, docs/interface.md).
+//! (docs/reference/rest-contract.md#s7, docs/reference/reference-node.md#r13,
+//! docs/use/interface.md).
 //!
 //! [`ErrorKind::row`] is the table, and `Display` returns the messages. The admin listener uses the
 //! table too. The faucet does not, because its clients expect another form.
@@ -302,7 +303,7 @@ impl ErrorKind {
             Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),
             Self::SequenceNumberTooOld { .. } => (Status::BAD_REQUEST, Code::SequenceNumberTooOld),
             Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),
-            // Unlike the reference node, which responds with 500 (docs/interface.md#rule-20).
+            // Unlike the reference node, which responds with 500 (docs/use/interface.md#rule-20).
             Self::RejectedByFilter(_) => (Status::FORBIDDEN, Code::RejectedByFilter),
             Self::ApiDisabled(_) => (Status::FORBIDDEN, Code::ApiDisabled),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),

@@ -339,7 +339,7 @@ fn rejects_undeclared_members_of_responses() {
     assert!(!validator(&document, &schema).is_valid(&other_code));
 }
 
-/// docs/interface.md#rule-2
+/// docs/use/interface.md#rule-2
 #[test]
 fn allows_no_null_in_optional_members_of_responses() {
     let document = document();

@@ -16,12 +16,12 @@
 //! | [`ecdsa::secp256k1`] | 65 bytes, uncompressed point | `r`, low `s` | SHA3-256 of the message |
 //! | [`webauthn`] | 65 bytes, uncompressed point of secp256r1 | assertion with `r`, low `s` | client data |
 //!
-//! `docs/execution.md#signatures` describes the check of a transaction's signatures.
+//! `docs/internals/execution.md#signatures` describes the check of a transaction's signatures.
 //!
 //! # Rules
 //!
-//! * Every signature scheme follows the chain's rules (docs/interface.md#rule-22). It accepts only
-//!   canonical encodings, so that a signature cannot be changed into another one of the same
+//! * Every signature scheme follows the chain's rules (docs/use/interface.md#rule-22). It accepts
+//!   only canonical encodings, so that a signature cannot be changed into another one of the same
 //!   message. It rejects keys that anyone can sign for.
 //! * A multi-key signature with more signers than its threshold is an exception: it is also valid
 //!   without the surplus signers. A transaction with this signature has several hashes, and at most

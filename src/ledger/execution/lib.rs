@@ -10,7 +10,7 @@
 //! | `block`, `finalize` | [`execute_block`]; hashes, infos, and accumulator leaves of its transactions |
 //! | `simulate`, `view` | [`simulate()`] and [`view()`]: a transaction or a view function without a block |
 //!
-//! `docs/execution.md` describes validation, gas, blocks, views, and simulations.
+//! `docs/internals/execution.md` describes validation, gas, blocks, views, and simulations.
 //!
 //! # Rules
 //!

@@ -3,7 +3,7 @@
 //! The same rules apply at submission, against the newest committed state, and in the prologue of a
 //! block, against the state of the block. They are checked in the order of the reference node
 //! (docs/reference/reference-node.md#r16, docs/reference/framework.md#f11), except that it rejects
-//! a used sequence number earlier (docs/execution.md#validation):
+//! a used sequence number earlier (docs/internals/execution.md#validation):
 //!
 //! 1. The kind of the payload, the size, the gas amount, the gas unit price, and the deposit of a
 //!    new account.

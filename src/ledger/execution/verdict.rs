@@ -1,5 +1,5 @@
 //! Verdicts: whether a transaction that is not committed can still be committed
-//! (docs/interface.md#rule-33).
+//! (docs/use/interface.md#rule-33).
 //!
 //! A verdict follows from one version of the ledger and from the rules of validation. Each
 //! [`ValidationStatus`](Status) has one [`Effect`] on it. [`Never`] is final on every node and
@@ -176,7 +176,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Returns the effect of a status (docs/execution.md#verdicts).
+    /// Returns the effect of a status (docs/internals/execution.md#verdicts).
     pub fn of(status: Status) -> Self {
         match status {
             Status::BadChainId => Self::Never(NeverReason::OtherChain),

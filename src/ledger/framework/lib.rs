@@ -6,9 +6,9 @@
 //! | `registry` | [`new_chain`], [`module_registry`], and [`FRAMEWORK_VERSION`] |
 //! | `balance` | [`balance()`], which reads a balance from a state |
 //!
-//! `src/ledger/framework/README.md` is a guide to adding a module. `docs/programs.md` lists the
-//! programs for authors of clients, and `docs/execution.md#programs` describes the rules that they
-//! follow.
+//! `src/ledger/framework/README.md` is a guide to adding a module. `docs/use/programs.md` lists the
+//! programs for authors of clients, and `docs/internals/execution.md#programs` describes the rules
+//! that they follow.
 //!
 //! # Rules
 //!

@@ -12,7 +12,7 @@
 //! | [`event`] | events of streams and of modules |
 //! | [`accumulator`] | the Merkle accumulator over transaction infos |
 //!
-//! `docs/execution.md` describes the use of these types by execution, and
+//! `docs/internals/execution.md` describes the use of these types by execution, and
 //! `docs/reference/rest-contract.md` their JSON and BCS forms.
 //!
 //! # Rules

@@ -16,8 +16,8 @@
 //! | `gas`, `storage_deposit` | prices and limits of execution and of storage |
 //! | `error`, `status` | [`VmError`]: failures of a function, and the statuses that the ledger records for them |
 //!
-//! The crate `ledger-framework` declares the modules of a chain. `docs/execution.md` describes
-//! programs, values, and gas.
+//! The crate `ledger-framework` declares the modules of a chain. `docs/internals/execution.md`
+//! describes programs, values, and gas.
 //!
 //! # Rules
 //!

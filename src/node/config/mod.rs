@@ -1,5 +1,5 @@
 //! Configuration of the node: defaults < files < environment < `--set`
-//! (docs/interface.md#rule-24).
+//! (docs/use/interface.md#rule-24).
 //!
 //! [`Settings`] holds the configuration, and [`SETTINGS`] binds each key to one of its fields.
 

@@ -3,8 +3,8 @@
 //! redb reports this number only with a walk over the whole file. But every checkpoint stores the
 //! state of the allocator in a table of redb itself (quick repair), which has about two bits per
 //! page. This module reads that table from the file: header, selected commit slot, tree of redb's
-//! tables, `allocator_state`. `docs/storage.md` names the document of the file format. A file that
-//! does not have this form is an error, never a panic.
+//! tables, `allocator_state`. `docs/internals/storage.md` names the document of the file format. A
+//! file that does not have this form is an error, never a panic.
 
 use super::overlay::read_with_retry;
 use redb::StorageBackend;

@@ -1,4 +1,4 @@
-"""Reader of a data directory that shares no code with the node: docs/storage.md in Python.
+"""Reader of a data directory that shares no code with the node, after docs/internals/storage.md.
 
 | module | content |
 |---|---|

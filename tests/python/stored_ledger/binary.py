@@ -2,7 +2,7 @@
 
 
 class Damaged(Exception):
-    """Bytes that contradict docs/storage.md."""
+    """Bytes that contradict docs/internals/storage.md."""
 
 
 def require(holds: bool, what: str) -> None:

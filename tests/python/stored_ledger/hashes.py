@@ -1,4 +1,4 @@
-"""Hashes of the ledger: docs/storage.md#hashes."""
+"""Hashes of the ledger: docs/internals/storage.md#hashes."""
 
 from hashlib import sha3_256
 

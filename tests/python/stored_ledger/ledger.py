@@ -72,7 +72,7 @@ class Ledger:
 
 
 def read_ledger(directory: Path) -> Ledger:
-    """Reads a directory. Raises `Damaged` if its content contradicts docs/storage.md."""
+    """Reads a directory. Raises `Damaged` if its content contradicts docs/internals/storage.md."""
     database = Database(directory / "ledger.redb")
     meta = {entry.key.decode(errors="replace"): entry.value for entry in database.entries("meta")}
     for key in ("format", "genesis", "digest_key", "head"):

@@ -1,8 +1,8 @@
 """The tables of a redb file (file format 3), read without redb.
 
 The layout is described in https://github.com/cberner/redb/blob/v4.6.0/docs/design.md and
-docs/storage.md#database. This module reads the newest durable commit. It does not verify redb's
-page checksums: the hashes of the ledger cover the rows of blocks and transactions.
+docs/internals/storage.md#database. This module reads the newest durable commit. It does not verify
+redb's page checksums: the hashes of the ledger cover the rows of blocks and transactions.
 """
 
 from dataclasses import dataclass

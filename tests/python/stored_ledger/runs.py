@@ -1,4 +1,4 @@
-"""The runs of the state below the window: docs/storage.md#runs."""
+"""The runs of the state below the window: docs/internals/storage.md#runs."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -6,7 +6,7 @@ from .ledger import Block, Ledger, Transaction
 
 
 def verify(ledger: Ledger) -> None:
-    """Raises `Damaged` if a hash, a link or a number of the ledger contradicts docs/storage.md.
+    """Raises `Damaged` if a hash, a link or a number contradicts docs/internals/storage.md.
 
     The hashes cover blocks, transactions, events and writes, not the runs of pruned state.
     """

@@ -1,4 +1,4 @@
-"""The write-ahead log: docs/storage.md#write-ahead-log."""
+"""The write-ahead log: docs/internals/storage.md#write-ahead-log."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,5 @@
 //! The responses to an accepted submission, with and without a wait for its commit
-//! (docs/interface.md#rule-31).
+//! (docs/use/interface.md#rule-31).
 
 use super::read::render_status;
 use crate::{

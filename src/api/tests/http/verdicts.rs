@@ -1,5 +1,5 @@
-//! Verdicts about signed transactions (docs/interface.md#rule-33): each verdict but `blocked`, with
-//! its reasons, in JSON and in BCS. `verdicts_blocked.rs` has the causes of `blocked`.
+//! Verdicts about signed transactions (docs/use/interface.md#rule-33): each verdict but `blocked`,
+//! with its reasons, in JSON and in BCS. `verdicts_blocked.rs` has the causes of `blocked`.
 
 use crate::{
     kit::{

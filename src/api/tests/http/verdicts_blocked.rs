@@ -1,5 +1,5 @@
 //! Verdicts about signed transactions that no block includes at present: each cause
-//! (docs/interface.md#rule-33).
+//! (docs/use/interface.md#rule-33).
 
 use crate::{
     kit::{Settings, TestApi, Transfer, now_secs},

@@ -1,4 +1,4 @@
-//! docs/interface.md#rule-33: `POST /transactions/status`.
+//! docs/use/interface.md#rule-33: `POST /transactions/status`.
 
 use crate::{
     chain::Pruned,

@@ -1,4 +1,4 @@
-//! docs/interface.md#rule-34: `POST /transactions/wait` waits for many transactions.
+//! docs/use/interface.md#rule-34: `POST /transactions/wait` waits for many transactions.
 
 use crate::{
     chain::{Pruned, parked},

@@ -295,7 +295,8 @@ impl Program {
         }
     }
 
-    /// Returns whether pruning may hide a commit of the transaction (docs/interface.md#rule-33).
+    /// Returns whether pruning may hide a commit of the transaction
+    /// (docs/use/interface.md#rule-33).
     fn may_be_pruned(&self, transaction: &CheckedTransaction) -> bool {
         let raw = transaction.raw();
         let oldest_usecs = self.chain.blocks[self.pruned_blocks].header.timestamp_usecs;
@@ -486,13 +487,13 @@ fn snake_case(name: &str) -> String {
 #[test]
 fn the_documented_table_has_the_effect_of_every_status() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let document = fs::read_to_string(repository.join("docs/execution.md")).unwrap();
+    let document = fs::read_to_string(repository.join("docs/internals/execution.md")).unwrap();
     let codes = 0..=1_000;
     for status in codes.filter_map(ValidationStatus::from_code) {
         let row = format!("| `{}` | {} |", status.name(), words(Effect::of(status)));
         assert!(
             document.contains(&row),
-            "docs/execution.md has no row\n{row}"
+            "docs/internals/execution.md has no row\n{row}"
         );
     }
 }
