@@ -329,7 +329,7 @@ impl StorageFault {
 /// The reason that a pending transaction was removed from the pool without being executed.
 ///
 /// Its `Display` ends the message of the 404 for such a transaction
-/// (docs/use/interface.md#rule-18).
+/// (docs/use/interface.md#expiration).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemovalReason {
     /// The transaction's expiration, or the pool's time to live, has passed.

@@ -1,5 +1,5 @@
 //! Submissions of transactions that are committed already, and the names of the transactions that
-//! used a sequence number or a nonce (docs/use/interface.md#rule-15).
+//! used a sequence number or a nonce (docs/use/interface.md#used-sequence-numbers).
 //!
 //! The hash of a transaction covers its signatures, so bytes whose hash is committed have valid
 //! signatures. A look-up by hash precedes all checks, and follows a rejection:

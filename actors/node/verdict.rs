@@ -1,5 +1,5 @@
 //! Verdicts: whether a transaction is committed, pending, or can still be committed
-//! (docs/use/interface.md#rule-33).
+//! (docs/use/interface.md#verdicts).
 //!
 //! The order of the look-ups makes a verdict sound:
 //!

@@ -1,7 +1,7 @@
 //! Citations of documents: each leads to a file of the repository, and to an anchor of it.
 //!
 //! A citation is a path from the root of the repository, or from the directory of the citing file,
-//! with or without an anchor: `docs/use/interface.md#rule-12`.
+//! with or without an anchor: `docs/use/interface.md#pruned-reads`.
 
 use super::root;
 use std::{
@@ -201,12 +201,15 @@ fn slug(heading: &str) -> String {
 
 #[test]
 fn reads_the_citations_of_a_line() {
-    let line = "[text.md](docs/use/interface.md#rule-3), see [`docs/use/promises.md`]. \
+    let line = "[text.md](docs/use/interface.md#invalid-values), see [`docs/use/promises.md`]. \
                 https://host.example/x.md or a.mdx, .md";
     let found: Vec<_> = citations(line).collect();
     assert_eq!(
         found,
-        ["docs/use/interface.md#rule-3", "docs/use/promises.md"]
+        [
+            "docs/use/interface.md#invalid-values",
+            "docs/use/promises.md"
+        ]
     );
 }
 

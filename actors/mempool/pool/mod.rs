@@ -2,8 +2,8 @@
 //!
 //! The rules follow the reference node (docs/reference/reference-node.md#r33). Differences include:
 //! accounts take turns at equal gas prices, an account at its limit can fill its gap
-//! (docs/use/interface.md#rule-17), and the same transaction with another signature is rejected
-//! (docs/use/interface.md#rule-19).
+//! (docs/use/interface.md#full-accounts), and the same transaction with another signature is
+//! rejected (docs/use/interface.md#repeated-submissions).
 //!
 //! A transaction is identified by its sender and its sequence number or nonce. The pool has several
 //! indices over its accounts. Every change of an account goes through [`Pool::change`], which

@@ -13,7 +13,7 @@ pub struct ErrorBody {
     /// Code of the error, for programs.
     pub error_code: ErrorCode,
     // docs/reference/reference-node.md#r14 and docs/reference/reference-node.md#r15. Unlike on the
-    // reference node, absent if there is none (docs/use/interface.md#rule-2).
+    // reference node, absent if there is none (docs/use/interface.md#absent-members).
     /// Number of the validation status that rejected the transaction, or of the status of a failed
     /// view.
     #[serde(skip_serializing_if = "Option::is_none")]

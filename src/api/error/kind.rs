@@ -303,7 +303,8 @@ impl ErrorKind {
             Self::InvalidUpdate(_) => (Status::BAD_REQUEST, Code::InvalidTransactionUpdate),
             Self::SequenceNumberTooOld { .. } => (Status::BAD_REQUEST, Code::SequenceNumberTooOld),
             Self::Refused(_) => (Status::BAD_REQUEST, Code::VmError),
-            // Unlike the reference node, which responds with 500 (docs/use/interface.md#rule-20).
+            // Unlike the reference node, which responds with 500
+            // (docs/use/interface.md#submission-filter).
             Self::RejectedByFilter(_) => (Status::FORBIDDEN, Code::RejectedByFilter),
             Self::ApiDisabled(_) => (Status::FORBIDDEN, Code::ApiDisabled),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),

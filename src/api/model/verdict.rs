@@ -1,4 +1,4 @@
-//! JSON and BCS forms of the verdict about a transaction (docs/use/interface.md#rule-33).
+//! JSON and BCS forms of the verdict about a transaction (docs/use/interface.md#verdicts).
 
 use super::json::JsonString;
 use ledger_crypto::HashValue;

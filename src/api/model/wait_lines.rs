@@ -1,5 +1,5 @@
 //! The response to a wait for many transactions: a line of JSON for each outcome, or a frame with
-//! the same content in BCS (docs/use/interface.md#rule-34).
+//! the same content in BCS (docs/use/interface.md#wait-for-many).
 //!
 //! A frame is the length of a value as a `u32` in little-endian order, then the value.
 

@@ -339,7 +339,7 @@ fn rejects_undeclared_members_of_responses() {
     assert!(!validator(&document, &schema).is_valid(&other_code));
 }
 
-/// docs/use/interface.md#rule-2
+/// docs/use/interface.md#absent-members
 #[test]
 fn allows_no_null_in_optional_members_of_responses() {
     let document = document();

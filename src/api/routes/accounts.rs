@@ -236,7 +236,7 @@ impl Parameter for Asset {
 /// Handles `GET /v1/accounts/{address}/balance/{asset_type}`.
 ///
 /// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown
-/// account or asset (docs/use/interface.md#rule-11).
+/// account or asset (docs/use/interface.md#paired-assets).
 pub(super) async fn balance(
     cx: RequestContext,
     Path(address): Path<Address>,

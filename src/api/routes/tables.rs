@@ -66,7 +66,7 @@ pub(super) struct RawItemRequest {
 ///
 /// Responds in BCS with the stored bytes. Responds in JSON with the value by the type that the
 /// table recorded when it was created, or with the bytes in hexadecimal if none is recorded
-/// (docs/use/interface.md#rule-9).
+/// (docs/use/interface.md#raw-table-items).
 pub(super) async fn raw_item(
     cx: RequestContext,
     Path(handle): Path<TableHandle>,

@@ -20,9 +20,9 @@
 //!
 //! # Rules
 //!
-//! * Every signature scheme follows the chain's rules (docs/use/interface.md#rule-22). It accepts
-//!   only canonical encodings, so that a signature cannot be changed into another one of the same
-//!   message. It rejects keys that anyone can sign for.
+//! * Every signature scheme follows the chain's rules (docs/use/interface.md#canonical-signatures).
+//!   It accepts only canonical encodings, so that a signature cannot be changed into another one of
+//!   the same message. It rejects keys that anyone can sign for.
 //! * A multi-key signature with more signers than its threshold is an exception: it is also valid
 //!   without the surplus signers. A transaction with this signature has several hashes, and at most
 //!   one of them is executed.

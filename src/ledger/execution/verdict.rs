@@ -1,5 +1,5 @@
 //! Verdicts: whether a transaction that is not committed can still be committed
-//! (docs/use/interface.md#rule-33).
+//! (docs/use/interface.md#verdicts).
 //!
 //! A verdict follows from one version of the ledger and from the rules of validation. Each
 //! [`ValidationStatus`](Status) has one [`Effect`] on it. [`Never`] is final on every node and

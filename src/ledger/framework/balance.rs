@@ -16,7 +16,7 @@ pub enum AssetType {
 /// Returns the balance of `asset` that `owner` holds, in the asset's smallest unit.
 ///
 /// An unknown account or asset has the balance 0. The balance includes only the primary store. A
-/// coin and its paired asset are one balance (docs/use/interface.md#rule-11).
+/// coin and its paired asset are one balance (docs/use/interface.md#paired-assets).
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The vendor word: the name of the maker in headers, MIME types, hash domains, and framework
 //! names.
 //!
-//! The word belongs to a chain and is fixed at genesis (docs/use/interface.md#rule-23).
+//! The word belongs to a chain and is fixed at genesis (docs/use/interface.md#vendor-word).
 
 use ledger_crypto::Seed;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Errors of commands, with their exit codes (docs/use/interface.md#rule-25).
+//! Errors of commands, with their exit codes (docs/operate/run.md#start).
 
 use crate::{
     compose::{RunError, with_causes},

@@ -1,5 +1,5 @@
-//! Configuration of the node: defaults < files < environment < `--set`
-//! (docs/use/interface.md#rule-24).
+//! Configuration of the node: defaults < files < environment < `--set` < `--data-dir`
+//! (docs/operate/configure.md#layers).
 //!
 //! [`Settings`] holds the configuration, and [`SETTINGS`] binds each key to one of its fields.
 

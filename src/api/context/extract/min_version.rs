@@ -1,5 +1,5 @@
 //! The minimum version of a read: the query parameter `min_ledger_version` or its header
-//! (docs/use/interface.md#rule-32).
+//! (docs/use/interface.md#minimum-version).
 //!
 //! All operations that read the ledger have it. [`bind`](super::bind) reads it behind the arguments
 //! of the handler, and waits for it before the handler runs, so no handler knows of it.

@@ -13,7 +13,7 @@ use crate::{
 const NAME: &str = "limit";
 
 /// Maximum number of items in a page of a list: `limit`, but at most `MAX`, or `DEFAULT` without it
-/// (docs/use/interface.md#rule-7).
+/// (docs/use/interface.md#page-limit).
 pub(crate) struct PageLimit<const DEFAULT: usize, const MAX: usize>(pub usize);
 
 impl<const DEFAULT: usize, const MAX: usize> PageLimit<DEFAULT, MAX> {

@@ -1,5 +1,5 @@
 //! Parameters of the path, percent-decoded and parsed. A value that does not parse is rejected with
-//! `web_framework_error` and the parameter's name (docs/use/interface.md#rule-3).
+//! `web_framework_error` and the parameter's name (docs/use/interface.md#invalid-values).
 
 use super::{
     argument::{Extract, Inputs, Parameter},

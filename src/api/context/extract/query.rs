@@ -1,6 +1,6 @@
 //! Parameters of the query, percent-decoded and parsed. Parameters that no argument reads are
 //! ignored, because SDKs send some. A value that does not parse is rejected with
-//! `web_framework_error` and the parameter's name (docs/use/interface.md#rule-3).
+//! `web_framework_error` and the parameter's name (docs/use/interface.md#invalid-values).
 
 use super::{
     argument::{Extract, Inputs, Parameter},

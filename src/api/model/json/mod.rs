@@ -2,7 +2,7 @@
 //! (docs/reference/rest-contract.md#s2-2, docs/reference/reference-node.md#r18).
 //!
 //! An optional member without a value is omitted, and `type` may be at any position in an object
-//! (docs/use/interface.md#rule-2).
+//! (docs/use/interface.md#absent-members).
 
 mod block;
 mod call;

@@ -18,7 +18,7 @@ pub(crate) struct SummaryJson {
 }
 
 // An object, unlike the bare string of the reference node (docs/reference/reference-node.md#r22,
-// docs/use/interface.md#rule-6).
+// docs/use/interface.md#replay-protector).
 /// The sequence number or nonce that prevents a second commit of the transaction.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -1,9 +1,9 @@
 //! Unions in which the string `type` names the variant.
 //!
 //! The implementation that serde derives buffers all members, because `type` may be at any position
-//! (docs/use/interface.md#rule-2). The buffered values bypass [`Strict`], and errors in them have
-//! no path. It also accepts a number, the index of the variant in its declaration. This one reads
-//! the members after `type` directly and buffers only those before it.
+//! (docs/use/interface.md#absent-members). The buffered values bypass [`Strict`], and errors in
+//! them have no path. It also accepts a number, the index of the variant in its declaration. This
+//! one reads the members after `type` directly and buffers only those before it.
 
 use super::strict::Strict;
 use serde::{

@@ -1,5 +1,5 @@
 //! Submission of several transactions in one request (docs/reference/reference-node.md#r7,
-//! docs/use/interface.md#rule-35). A rejected transaction does not affect the others.
+//! docs/use/interface.md#batches). A rejected transaction does not affect the others.
 //!
 //! Unlike on the reference node, a batch without an accepted transaction fails with the first
 //! server error, if there is one.

@@ -1,7 +1,7 @@
 //! Lists of committed transactions: of the ledger by version, of an account by sequence number
 //! (docs/reference/reference-node.md#r3). Neither list has a cursor: the next page starts one after
 //! the last transaction. Unlike on the reference node, a pruned `start` is 410
-//! (docs/use/interface.md#rule-12).
+//! (docs/use/interface.md#pruned-reads).
 
 use super::{committed_example, page::TransactionPage};
 use crate::{

@@ -1,4 +1,4 @@
-//! The final verdict about a signed transaction (docs/use/interface.md#rule-33).
+//! The final verdict about a signed transaction (docs/use/interface.md#verdicts).
 //!
 //! The request has the body of a submission and pays for its checks in the same queues, but adds
 //! nothing to the mempool.

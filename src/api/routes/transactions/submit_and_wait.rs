@@ -1,5 +1,5 @@
 //! The responses to an accepted submission, with and without a wait for its commit
-//! (docs/use/interface.md#rule-31).
+//! (docs/use/interface.md#submit-and-wait).
 
 use super::read::render_status;
 use crate::{
@@ -64,8 +64,8 @@ pub(super) async fn respond_at_commit(
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::Internal`](crate::error::ErrorKind::Internal) if the transaction has no JSON
-/// form.
+/// Returns [`ErrorKind::Internal`](crate::error::ErrorKind::Internal) if the transaction has no
+/// JSON form.
 pub(super) fn respond_pending(
     cx: &RequestContext,
     ledger_info: LedgerInfo,

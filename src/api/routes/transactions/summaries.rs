@@ -124,7 +124,8 @@ pub(crate) fn describe_summaries() -> Operation {
     ])
 }
 
-/// Inclusive bounds of the versions of a page of summaries (docs/use/interface.md#rule-8).
+/// Inclusive bounds of the versions of a page of summaries
+/// (docs/use/interface.md#bounds-of-summaries).
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     start: Option<u64>,

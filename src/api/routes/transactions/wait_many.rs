@@ -1,4 +1,4 @@
-//! A wait for many transactions with one request (docs/use/interface.md#rule-34).
+//! A wait for many transactions with one request (docs/use/interface.md#wait-for-many).
 
 use super::submit::decode_failed;
 use crate::{

@@ -1,4 +1,4 @@
-//! Batches of up to `api.batch_transactions_max` transactions (docs/use/interface.md#rule-35).
+//! Batches of up to `api.batch_transactions_max` transactions (docs/use/interface.md#batches).
 
 use crate::{
     kit::{

@@ -1,4 +1,4 @@
-//! Submissions of bytes that are committed already (docs/use/interface.md#rule-15).
+//! Submissions of bytes that are committed already (docs/use/interface.md#repeated-submissions).
 
 use crate::{
     calls::jobs,

@@ -1,4 +1,4 @@
-//! Verdicts about signed transactions (docs/use/interface.md#rule-33): each verdict but `blocked`,
+//! Verdicts about signed transactions (docs/use/interface.md#verdicts): each verdict but `blocked`,
 //! with its reasons, in JSON and in BCS. `verdicts_blocked.rs` has the causes of `blocked`.
 
 use crate::{
@@ -174,7 +174,7 @@ async fn a_transaction_that_can_never_commit_has_a_final_reason() {
     api.stop().await;
 }
 
-/// The order is that of rule 33.
+/// The order is that of docs/use/interface.md#verdicts.
 #[actix_web::test]
 async fn a_transaction_with_several_final_reasons_has_the_first_one() {
     let api = TestApi::start(Settings::default()).await;

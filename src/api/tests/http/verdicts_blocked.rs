@@ -1,5 +1,5 @@
 //! Verdicts about signed transactions that no block includes at present: each cause
-//! (docs/use/interface.md#rule-33).
+//! (docs/use/interface.md#verdicts).
 
 use crate::{
     kit::{Settings, TestApi, Transfer, now_secs},

@@ -1,5 +1,5 @@
-//! docs/use/interface.md#rule-26: pipelined requests. Each response has the framing of its own
-//! request, whatever follows.
+//! docs/use/interface.md#head-requests: pipelined requests. Each response has the framing of its
+//! own request, whatever follows.
 
 use crate::{
     chain::History,

@@ -1,4 +1,4 @@
-//! docs/use/interface.md#rule-26: `HEAD` of every path that takes `GET`.
+//! docs/use/interface.md#head-requests: `HEAD` of every path that takes `GET`.
 
 use crate::{
     chain::History,

@@ -1,4 +1,4 @@
-//! docs/use/interface.md#rule-32: the minimum version of every route that reads the ledger.
+//! docs/use/interface.md#minimum-version: the minimum version of every route that reads the ledger.
 
 use crate::{
     chain::{History, NEWEST},

@@ -1,4 +1,4 @@
-//! docs/use/interface.md#rule-31: `POST /transactions?timeout_ms=...` waits for the commit.
+//! docs/use/interface.md#submit-and-wait: `POST /transactions?timeout_ms=...` waits for the commit.
 
 use crate::{
     chain::parked,

@@ -1,4 +1,4 @@
-//! docs/use/interface.md#rule-33: `POST /transactions/status`.
+//! docs/use/interface.md#verdicts: `POST /transactions/status`.
 
 use crate::{
     chain::Pruned,

@@ -1,4 +1,4 @@
-//! docs/use/interface.md#rule-34: `POST /transactions/wait` waits for many transactions.
+//! docs/use/interface.md#wait-for-many: `POST /transactions/wait` waits for many transactions.
 
 use crate::{
     chain::{Pruned, parked},

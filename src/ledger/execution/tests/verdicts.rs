@@ -296,7 +296,7 @@ impl Program {
     }
 
     /// Returns whether pruning may hide a commit of the transaction
-    /// (docs/use/interface.md#rule-33).
+    /// (docs/use/interface.md#verdicts).
     fn may_be_pruned(&self, transaction: &CheckedTransaction) -> bool {
         let raw = transaction.raw();
         let oldest_usecs = self.chain.blocks[self.pruned_blocks].header.timestamp_usecs;

@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
                 if !self.consume(",") {
                     return self.expected_error(", or >");
                 }
-                // The list may end with a comma (docs/use/interface.md#rule-5).
+                // The list may end with a comma (docs/use/interface.md#type-arguments).
                 if self.consume(">") {
                     break;
                 }

@@ -1,8 +1,8 @@
 //! `0x1::coin`: coin types, and the stores that hold the coins of accounts.
 //!
 //! Each store has one stream of deposit events and one of withdraw events. A coin and its paired
-//! fungible asset are one balance per account (docs/use/interface.md#rule-11). The coin store holds
-//! this balance, and all operations on the asset call this module.
+//! fungible asset are one balance per account (docs/use/interface.md#paired-assets). The coin store
+//! holds this balance, and all operations on the asset call this module.
 
 mod info;
 mod pairing;

@@ -135,7 +135,8 @@ pub(super) fn create(
 /// Creates the paired asset of the native coin `info` at `0xa` (docs/reference/framework.md#f6).
 ///
 /// Genesis emits no event for it. Unlike on the reference node, the asset has no supply and no
-/// references of its own, because coin and asset are one balance (docs/use/interface.md#rule-11).
+/// references of its own, because coin and asset are one balance
+/// (docs/use/interface.md#paired-assets).
 ///
 /// # Errors
 ///
