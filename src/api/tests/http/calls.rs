@@ -1,9 +1,11 @@
 //! Calls outside of blocks: the time of views, and clients that disconnect before the response.
 
 use crate::{
+    http::{
+        simulations::unsigned,
+        turns::{occupy_reader, wait_for_queries},
+    },
     kit::{RawResponse, Settings, TestApi, Transfer, ok_json},
-    simulations::unsigned,
-    turns::{occupy_reader, wait_for_queries},
 };
 use bytes::Bytes;
 use ledger_limits::WorkKind;

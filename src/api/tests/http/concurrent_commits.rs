@@ -1,8 +1,8 @@
 //! Body and headers of a response under commits at every point of its request.
 
 use crate::{
+    http::seams::{BCS, Case, Fixture, JSON, Seam, Source},
     kit::{RawResponse, TestApi, Transfer},
-    seams::{BCS, Case, Fixture, JSON, Seam, Source},
 };
 use actix_web::{App, test::init_service};
 use ledger_api::configure;

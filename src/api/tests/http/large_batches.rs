@@ -1,11 +1,11 @@
 //! Batches of up to `api.batch_transactions_max` transactions (docs/use/interface.md#batches).
 
 use crate::{
+    http::signature_lanes::{Holder, wait_until},
     kit::{
         Connection, RawResponse, Settings, TestApi, Transfer, assert_error, handled,
         unrelated_clients,
     },
-    signature_lanes::{Holder, wait_until},
 };
 use futures::future::{Either, select};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};

@@ -1,12 +1,11 @@
 //! Submissions of bytes that are committed already (docs/use/interface.md#repeated-submissions).
 
 use crate::{
-    calls::jobs,
+    http::{calls::jobs, verdict_kit::advancing_clock},
     kit::{
         HoldingClock, PausingClock, RawResponse, Settings, TestApi, Transfer, assert_error,
         handled, ok_json,
     },
-    verdict_kit::advancing_clock,
 };
 use fastrand::Rng;
 use futures::future::join_all;

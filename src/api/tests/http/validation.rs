@@ -5,8 +5,8 @@
 //! multisig accounts.
 
 use crate::{
+    http::{orderless, validation_multisig},
     kit::{Rejection, Settings, TestApi, Transfer, assert_error, assert_still_commits, now_secs},
-    orderless, validation_multisig,
 };
 use ledger_api::submission_json;
 use ledger_crypto::Ed25519Signature;

@@ -1,7 +1,7 @@
 //! Rejections by the mempool: invalid updates and exhausted capacity.
 //!
-//! `tests/interface/s7_errors/taken_by_a_block.rs` has the rejection of a sequence number that a
-//! block has taken, `tests/interface/s4_1_submit.rs` the one by a mempool without capacity.
+//! `tests/interface/errors/taken_by_a_block.rs` has the rejection of a sequence number that a
+//! block has taken, `tests/interface/submit.rs` the one by a mempool without capacity.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits};
 use ledger_actors::{MempoolConfig, NodeConfig};

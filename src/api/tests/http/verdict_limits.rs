@@ -2,11 +2,13 @@
 //! limit.
 
 use crate::{
-    calls::jobs,
+    http::{
+        calls::jobs,
+        verdict_kit::{JSON, PATH, ask},
+    },
     kit::{
         BODY_BYTES_MAX, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_json,
     },
-    verdict_kit::{JSON, PATH, ask},
 };
 use ledger_limits::WorkKind;
 use ledger_test_support::{TestKey, TestSigner, function_call};

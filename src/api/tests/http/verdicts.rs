@@ -2,10 +2,10 @@
 //! with its reasons, in JSON and in BCS. `verdicts_blocked.rs` has the causes of `blocked`.
 
 use crate::{
+    http::verdict_kit::{JSON, PATH, advancing_clock, ask, assert_kind, hash, verdict, with_nonce},
     kit::{
         HoldingClock, Settings, TestApi, Transfer, assert_error, ledger_headers, now_secs, ok_json,
     },
-    verdict_kit::{JSON, PATH, advancing_clock, ask, assert_kind, hash, verdict, with_nonce},
 };
 use ledger_actors::{Clock, FilterRules};
 use ledger_crypto::Ed25519Signature;

@@ -2,8 +2,8 @@
 //! (docs/use/interface.md#verdicts).
 
 use crate::{
+    http::verdict_kit::{advancing_clock, assert_kind, verdict, with_nonce},
     kit::{Settings, TestApi, Transfer, now_secs},
-    verdict_kit::{advancing_clock, assert_kind, verdict, with_nonce},
 };
 use bytes::Bytes;
 use ledger_actors::FilterRules;

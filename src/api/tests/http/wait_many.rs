@@ -1,8 +1,8 @@
 //! Limits of `POST /transactions/wait`, and the release of what a wait holds.
 
 use crate::{
+    http::signature_lanes::wait_until,
     kit::{Settings, TestApi, Transfer, handled},
-    signature_lanes::wait_until,
 };
 use actix_web::{
     App,

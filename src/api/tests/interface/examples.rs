@@ -1,7 +1,7 @@
 //! A successful request of every route on a [`History`], for rules that hold on all routes.
 
 use crate::{
-    chain::{History, RECORD_KEY, STORE},
+    interface::chain::{History, RECORD_KEY, STORE},
     kit::{RawResponse, Transfer},
 };
 use ledger_types::AccountAddress;
@@ -24,7 +24,7 @@ pub const WAIT_MANY: &str = "POST /transactions/wait";
 /// A request with a successful response.
 #[derive(Clone)]
 pub struct Example {
-    /// Method and path below `/v1`, as in [`Row::route`](crate::rows::Row::route).
+    /// Method and path below `/v1`, as in [`Row::route`](crate::interface::rows::Row::route).
     pub route: &'static str,
     pub path: String,
     /// The JSON body of a `POST`.

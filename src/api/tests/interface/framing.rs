@@ -2,8 +2,10 @@
 //! own request, whatever follows.
 
 use crate::{
-    chain::History,
-    examples::{self, Example},
+    interface::{
+        chain::History,
+        examples::{self, Example},
+    },
     kit::TestApi,
 };
 use ledger_test_support::http::RawConnection;

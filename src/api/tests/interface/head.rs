@@ -1,8 +1,7 @@
 //! docs/use/interface.md#head-requests: `HEAD` of every path that takes `GET`.
 
 use crate::{
-    chain::History,
-    examples,
+    interface::{chain::History, examples},
     kit::{Settings, TestApi, Transfer},
 };
 use ledger_actors::WaitConfig;

@@ -1,11 +1,13 @@
 //! docs/use/interface.md#minimum-version: the minimum version of every route that reads the ledger.
 
 use crate::{
-    chain::{History, NEWEST},
-    examples::{self, Example, WAIT_MANY},
+    interface::{
+        chain::{History, NEWEST},
+        errors::switched_off::ALWAYS_ENABLED,
+        examples::{self, Example, WAIT_MANY},
+        rows::row,
+    },
     kit::{RawResponse, Settings, Transfer, assert_error, ledger_headers},
-    rows::row,
-    s7_errors::switched_off::ALWAYS_ENABLED,
 };
 use actix_web::{
     App,

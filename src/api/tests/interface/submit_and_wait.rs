@@ -1,9 +1,8 @@
 //! docs/use/interface.md#submit-and-wait: `POST /transactions?timeout_ms=...` waits for the commit.
 
 use crate::{
-    chain::parked,
+    interface::{chain::parked, rows::row},
     kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers, ok_bcs, ok_json},
-    rows::row,
 };
 use actix_web::{
     App,

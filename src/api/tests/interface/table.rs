@@ -7,12 +7,14 @@
 //! responses.
 
 use crate::{
-    chain::History,
-    examples::{self, SUBMISSIONS},
-    kit::{Settings, TestApi},
-    s7_errors::{
-        broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ENABLED,
+    interface::{
+        chain::History,
+        errors::{
+            broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ENABLED,
+        },
+        examples::{self, SUBMISSIONS},
     },
+    kit::{Settings, TestApi},
 };
 use ledger_api::declared_responses;
 use std::{
@@ -53,7 +55,7 @@ type Key = (String, u16, String);
 /// The last cell of a row.
 #[derive(Debug)]
 enum Cause {
-    /// The path of a test from this target's root.
+    /// The path of a test below `interface`.
     Test(String),
     /// The reason for the absence of a test.
     None(String),
@@ -440,7 +442,7 @@ fn each_test_of_a_common_row_causes_the_response_on_every_route_of_the_set() {
 #[should_panic(expected = "assertion")]
 async fn rejects_a_wrong_row() {
     let api = TestApi::start(Settings::default()).await;
-    crate::rows::row("GET /info", 404, "block_not_found")
+    crate::interface::rows::row("GET /info", 404, "block_not_found")
         .get(&api, "/v1/info")
         .await;
 }

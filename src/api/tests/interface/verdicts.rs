@@ -1,9 +1,8 @@
 //! docs/use/interface.md#verdicts: `POST /transactions/status`.
 
 use crate::{
-    chain::Pruned,
+    interface::{chain::Pruned, rows::row},
     kit::{Settings, TestApi, Transfer, ledger_headers},
-    rows::row,
 };
 use ledger_api::submission_json;
 use serde_json::{Value, json};

@@ -1,9 +1,11 @@
 //! docs/use/interface.md#wait-for-many: `POST /transactions/wait` waits for many transactions.
 
 use crate::{
-    chain::{Pruned, parked},
+    interface::{
+        chain::{Pruned, parked},
+        rows::{number, row},
+    },
     kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers},
-    rows::{number, row},
 };
 use actix_web::rt::time::timeout;
 use ledger_crypto::HashValue;

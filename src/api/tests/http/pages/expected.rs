@@ -5,8 +5,8 @@ use super::{
     writer::MIXED,
 };
 use crate::{
+    http::summaries::summary,
     kit::{Client, Transfer, ok_json},
-    summaries::summary,
 };
 use serde_json::{Value, json};
 

@@ -1,0 +1,159 @@
+//! docs/reference/rest-contract.md#s4-4: `GET /accounts/{address}/events/{creation_number}`.
+
+use crate::{
+    interface::{
+        chain::{History, Pruned, STORE},
+        rows::{elements, number, row},
+    },
+    kit::{TestApi, ok_json},
+};
+use serde_json::{Value, json};
+
+const ROUTE: &str = "GET /accounts/{address}/events/{creation_number}";
+
+/// Returns the path of the deposits to `0xb0b`.
+async fn deposits(api: &TestApi) -> String {
+    let by_handle = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events");
+    let events = ok_json(&api.client.get(&by_handle).await);
+    let number = events[0]["guid"]["creation_number"].as_str().unwrap();
+    format!("/v1/accounts/0xb0b/events/{number}")
+}
+
+fn numbers(events: &Value) -> Vec<u64> {
+    let events = elements(events).iter();
+    events
+        .map(|event| number(&event["sequence_number"]))
+        .collect()
+}
+
+#[actix_web::test]
+async fn each_stream_of_an_account_has_its_own_number() {
+    let history = History::start().await;
+    let sender = history.sender();
+    let mut seen = Vec::new();
+    for field in ["deposit_events", "withdraw_events"] {
+        let by_handle = format!("/v1/accounts/{sender}/events/{STORE}/{field}");
+        let store = history
+            .get(&format!("/v1/accounts/{sender}/resource/{STORE}"))
+            .await;
+        let id = &store["data"][field]["guid"]["id"];
+        let path = format!(
+            "/v1/accounts/{sender}/events/{}",
+            id["creation_num"].as_str().unwrap()
+        );
+        let response = row("GET /accounts/{address}/events/{creation_number}", 200, "-")
+            .get(&history.api, &path)
+            .await;
+        assert_eq!(response.json(), history.get(&by_handle).await, "{field}");
+        seen.push(id["creation_num"].clone());
+    }
+    assert_ne!(seen[0], seen[1]);
+    history.api.stop().await;
+}
+
+/// Accepts an address without its prefix, and a U64 as the creation number.
+#[actix_web::test]
+async fn address_and_number_have_their_types() {
+    let history = History::start().await;
+    let path = deposits(&history.api).await;
+    let without = path.replace("0xb0b", "b0b");
+    assert_eq!(history.get(&without).await, history.get(&path).await);
+    for wrong in [
+        "0xg/events/0",
+        "0x1/events/-1",
+        "0x1/events/x",
+        "0x1/events/0x1",
+        "0x1/events/18446744073709551616",
+    ] {
+        row(
+            "GET /accounts/{address}/events/{creation_number}",
+            400,
+            "web_framework_error",
+        )
+        .get(&history.api, &format!("/v1/accounts/{wrong}"))
+        .await;
+    }
+    history.api.stop().await;
+}
+
+/// Returns events in ascending order, from the sequence number `start` or the newest ones.
+#[actix_web::test]
+async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
+    let history = History::start().await;
+    let path = deposits(&history.api).await;
+    for (query, expected) in [
+        ("", &[0, 1, 2, 3][..]),
+        ("?limit=3", &[1, 2, 3]),
+        ("?start=1&limit=2", &[1, 2]),
+        ("?start=3", &[3]),
+        ("?start=4", &[]),
+    ] {
+        let events = history.get(&format!("{path}{query}")).await;
+        assert_eq!(numbers(&events), expected, "{query}");
+    }
+    history.api.stop().await;
+}
+
+/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
+#[actix_web::test]
+async fn start_and_limit_have_their_types() {
+    let history = History::start().await;
+    let path = deposits(&history.api).await;
+    for query in ["start=x", "start=-1", "limit=65536", "limit=x", "limit="] {
+        row(ROUTE, 400, "web_framework_error")
+            .get(&history.api, &format!("{path}?{query}"))
+            .await;
+    }
+    row(
+        "GET /accounts/{address}/events/{creation_number}",
+        400,
+        "invalid_input",
+    )
+    .get(&history.api, &format!("{path}?limit=0"))
+    .await;
+    history.api.stop().await;
+}
+
+/// Returns an empty list for an unknown account and for an unknown number.
+#[actix_web::test]
+async fn unknown_streams_are_empty() {
+    let history = History::start().await;
+    for path in [
+        "/v1/accounts/0xdead/events/0",
+        "/v1/accounts/0xb0b/events/18446744073709551615",
+        "/v1/accounts/0xdead/events/0?start=3&limit=2",
+    ] {
+        let response = row(ROUTE, 200, "-").get(&history.api, path).await;
+        assert_eq!(response.json(), json!([]), "{path}");
+    }
+    history.api.stop().await;
+}
+
+/// Returns the retained events without a start.
+#[actix_web::test]
+async fn a_start_below_the_first_retained_event_is_410() {
+    let pruned = Pruned::start().await;
+    let path = deposits(&pruned.api).await;
+    for start in 0..6 {
+        row(
+            "GET /accounts/{address}/events/{creation_number}",
+            410,
+            "version_pruned",
+        )
+        .get(&pruned.api, &format!("{path}?start={start}"))
+        .await;
+    }
+    for query in ["?start=6", ""] {
+        let retained = ok_json(&pruned.api.client.get(&format!("{path}{query}")).await);
+        assert_eq!(numbers(&retained), [6, 7], "{query}");
+    }
+    let emptied = path.replace("0xb0b", "0xcafe");
+    row(ROUTE, 410, "version_pruned")
+        .get(&pruned.api, &format!("{emptied}?start=0"))
+        .await;
+    for query in ["", "?start=1"] {
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
+    }
+    pruned.api.stop().await;
+}

@@ -1,0 +1,220 @@
+//! docs/reference/rest-contract.md#s4-3:
+//! `GET /accounts/{address}/events/{event_handle}/{field_name}`.
+
+use crate::{
+    interface::{
+        chain::{History, Pruned, STORE},
+        rows::{elements, number, row},
+    },
+    kit::{Settings, TestApi, ledger_headers, ok_json},
+};
+use serde_json::{Value, json};
+
+const ROUTE: &str = "GET /accounts/{address}/events/{event_handle}/{field_name}";
+
+fn path(address: &str, tag: &str, field: &str) -> String {
+    format!("/v1/accounts/{address}/events/{tag}/{field}")
+}
+
+fn deposits(query: &str) -> String {
+    path("0xb0b", STORE, &format!("deposit_events{query}"))
+}
+
+fn numbers(events: &Value) -> Vec<u64> {
+    let events = elements(events).iter();
+    events
+        .map(|event| number(&event["sequence_number"]))
+        .collect()
+}
+
+/// Returns the events of the handle that the account's struct holds in the field.
+#[actix_web::test]
+async fn events_are_those_of_the_handle() {
+    let history = History::start().await;
+    let response = row(
+        "GET /accounts/{address}/events/{event_handle}/{field_name}",
+        200,
+        "-",
+    )
+    .get(&history.api, &deposits(""))
+    .await;
+    assert_eq!(numbers(&response.json()), [0, 1, 2, 3]);
+    // The account is the recipient of the events, not the one of the module.
+    row(ROUTE, 404, "resource_not_found")
+        .get(&history.api, &path("0x1", STORE, "deposit_events"))
+        .await;
+    let withdrawals = path(&history.sender().to_string(), STORE, "withdraw_events");
+    assert_eq!(elements(&history.get(&withdrawals).await).len(), 4);
+    assert_eq!(
+        history.get(&path("0xb0b", STORE, "withdraw_events")).await,
+        json!([])
+    );
+    history.api.stop().await;
+}
+
+#[actix_web::test]
+async fn the_address_may_lack_its_prefix() {
+    let history = History::start().await;
+    let without = path("b0b", STORE, "deposit_events");
+    assert_eq!(
+        history.get(&without).await,
+        history.get(&deposits("")).await
+    );
+    row(ROUTE, 400, "web_framework_error")
+        .get(&history.api, &path("0xg", STORE, "deposit_events"))
+        .await;
+    history.api.stop().await;
+}
+
+/// Names the missing struct or field in the message.
+#[actix_web::test]
+async fn missing_structs_and_fields_are_not_found() {
+    let history = History::start().await;
+    let response = row(
+        "GET /accounts/{address}/events/{event_handle}/{field_name}",
+        404,
+        "resource_not_found",
+    )
+    .get(&history.api, &path("0xb0b", "0x9::a::B", "f"))
+    .await;
+    assert_eq!(
+        response.json()["message"],
+        "Resource not found by Address(0xb0b), Struct tag(0x9::a::B) and Ledger version(18)"
+    );
+    let response = row(
+        "GET /accounts/{address}/events/{event_handle}/{field_name}",
+        404,
+        "struct_field_not_found",
+    )
+    .get(&history.api, &path("0xb0b", STORE, "nothing"))
+    .await;
+    assert_eq!(
+        response.json()["message"],
+        "Struct Field not found by Address(0xb0b), \
+         Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
+         and Ledger version(18)"
+    );
+    history.api.stop().await;
+}
+
+/// Responds with `invalid_input` to a field without a handle and to an invalid field name, and with
+/// `web_framework_error` to an invalid struct tag.
+#[actix_web::test]
+async fn rejects_fields_without_a_handle() {
+    let history = History::start().await;
+    for field in ["coin", "frozen", "1x", "deposit%20events"] {
+        row(
+            "GET /accounts/{address}/events/{event_handle}/{field_name}",
+            400,
+            "invalid_input",
+        )
+        .get(&history.api, &path("0xb0b", STORE, field))
+        .await;
+    }
+    for tag in ["u8", "0x1::coin", "vector%3Cu8%3E"] {
+        row(
+            "GET /accounts/{address}/events/{event_handle}/{field_name}",
+            400,
+            "web_framework_error",
+        )
+        .get(&history.api, &path("0xb0b", tag, "deposit_events"))
+        .await;
+    }
+    history.api.stop().await;
+}
+
+/// Returns events in ascending order, from the sequence number `start` or the newest ones.
+#[actix_web::test]
+async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
+    let history = History::start().await;
+    for (query, expected) in [
+        ("", &[0, 1, 2, 3][..]),
+        ("?limit=2", &[2, 3]),
+        ("?start=0&limit=2", &[0, 1]),
+        ("?start=2", &[2, 3]),
+        ("?start=3&limit=9", &[3]),
+        ("?start=4", &[]),
+        ("?start=18446744073709551615", &[]),
+    ] {
+        assert_eq!(
+            numbers(&history.get(&deposits(query)).await),
+            expected,
+            "{query}"
+        );
+    }
+    history.api.stop().await;
+}
+
+/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
+#[actix_web::test]
+async fn start_and_limit_have_their_types() {
+    let history = History::start().await;
+    for query in [
+        "start=x",
+        "start=-1",
+        "start=",
+        "limit=65536",
+        "limit=x",
+        "limit=-1",
+        "limit=1.0",
+    ] {
+        row(ROUTE, 400, "web_framework_error")
+            .get(&history.api, &deposits(&format!("?{query}")))
+            .await;
+    }
+    row(ROUTE, 400, "invalid_input")
+        .get(&history.api, &deposits("?limit=0"))
+        .await;
+    assert_eq!(
+        numbers(&history.get(&deposits("?limit=65535")).await).len(),
+        4
+    );
+    history.api.stop().await;
+}
+
+/// Returns the retained events without a start.
+#[actix_web::test]
+async fn a_start_below_the_first_retained_event_is_410() {
+    let pruned = Pruned::start().await;
+    // The first six of eight blocks with a deposit each are below the window.
+    for start in 0..6 {
+        let response = row(
+            "GET /accounts/{address}/events/{event_handle}/{field_name}",
+            410,
+            "version_pruned",
+        )
+        .get(&pruned.api, &deposits(&format!("?start={start}")))
+        .await;
+        assert_eq!(
+            response.json()["message"],
+            format!("Event({start}) has been pruned, the events before 6 are gone")
+        );
+    }
+    for query in ["?start=6", ""] {
+        let retained = ok_json(&pruned.api.client.get(&deposits(query)).await);
+        assert_eq!(numbers(&retained), [6, 7], "{query}");
+    }
+    // A stream still has its next sequence number when all of its events are pruned.
+    let emptied = path("0xcafe", STORE, "deposit_events");
+    let start = format!("{emptied}?start=0");
+    let response = pruned.api.client.get(&start).await;
+    row(ROUTE, 410, "version_pruned").assert_matches(&response, &start);
+    assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
+    for query in ["", "?start=1"] {
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
+    }
+    pruned.api.stop().await;
+}
+
+/// Returns an empty list for a handle without emitted events.
+#[actix_web::test]
+async fn a_stream_without_events_is_empty() {
+    let api = TestApi::start(Settings::default()).await;
+    let sender = crate::kit::Transfer::new(0, 0).sender().to_string();
+    let response = row(ROUTE, 200, "-")
+        .get(&api, &path(&sender, STORE, "withdraw_events"))
+        .await;
+    assert_eq!(response.json(), json!([]));
+    api.stop().await;
+}
