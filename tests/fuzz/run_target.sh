@@ -17,6 +17,7 @@ LOG_LINES=60
 target=$1
 fuzzer="$CARGO_TARGET_DIR/debug/fuzz"
 output_dir="$CARGO_TARGET_DIR/fuzz"
+corpus="$output_dir/corpus/$target"
 found="$output_dir/found/$target"
 broken="$output_dir/broken/$target"
 log="$output_dir/$target.log"
@@ -31,9 +32,19 @@ summary() {
     echo "fuzz: $target: $runs inputs in $secs s; $last"
 }
 
-rm -rf "$broken"
-mkdir -p "$found" "$broken"
-if FUZZ_TARGET=$target "$fuzzer" "$found" "corpus/$target" -dict=dictionary.txt \
+# Writes each input of the corpus to a file, named by its line.
+unpack() {
+    local number=0 line
+    while read -r line; do
+        number=$((number + 1))
+        [[ $line == "#"* ]] || base64 -d <<<"$line" >"$corpus/$number"
+    done <"corpus/$target.txt"
+}
+
+rm -rf "$corpus" "$broken"
+mkdir -p "$corpus" "$found" "$broken"
+unpack
+if FUZZ_TARGET=$target "$fuzzer" "$found" "$corpus" -dict=dictionary.txt \
     -max_total_time="$secs" -max_len=$INPUT_BYTES_MAX -timeout=$INPUT_SECS_MAX \
     -rss_limit_mb=$MEMORY_MB_MAX -artifact_prefix="$broken/" \
     -print_final_stats=1 >"$log" 2>&1; then
@@ -44,9 +55,10 @@ fi
     tail -n "$LOG_LINES" "$log"
     for input in "$broken"/*; do
         echo "== fuzz: $target fails on this input (base64):"
-        base64 -w 100 "$input"
-        echo "Save it with base64 -d > tests/fuzz/corpus/$target/NAME, and run it again with"
-        echo "FUZZ_TARGET=$target $fuzzer tests/fuzz/corpus/$target/NAME, or cargo test --test fuzz"
+        base64 -w 0 "$input"
+        echo
+        echo "Run it again with FUZZ_TARGET=$target $fuzzer $input. To keep it, add its line to"
+        echo "tests/fuzz/corpus/$target.txt, which cargo test --test fuzz reads."
     done
 } >&2
 exit 1

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 /// An entry point of the node that decodes input from outside.
 #[derive(Debug)]
 pub struct Target {
-    /// Name of the target and of its directory in the corpus.
+    /// Name of the target and of its file in the corpus.
     pub name: &'static str,
     /// Runs the target. Panics if a property does not hold for `input`.
     pub run: fn(input: &[u8]),
