@@ -45,15 +45,16 @@
 //!    (`tests/tidy/actor_rules.rs`: `state_is_named_by_its_owners_only`)
 //! 2. A handler is a synchronous function of microseconds: it neither waits nor blocks nor touches
 //!    the disk. (`handlers_neither_wait_nor_block`)
-//! 3. Every queue has a bound from the configuration or a named constant. Full is an error, not a
-//!    wait. (`channels_without_a_capacity_have_another_bound`; `runtime::mailbox::tests`,
+//! 3. Every queue has a bound from the configuration or a named constant. A full one rejects; only
+//!    the HTTP layer lets a request wait, for memory and for a bounded time. (`channels_without_a_capacity_have_another_bound`; `runtime::mailbox::tests`,
 //!    `storage::tests`, `signatures::tests`)
 //! 4. Requests come from the handle only, so there is no cycle of bounded queues. Messages between
 //!    actors are always accepted; their protocol bounds them. (`only_the_handle_sends_requests`)
-//! 5. A worker receives from the queue of its owner and sends to actors. Two exceptions have types
-//!    of their own, which storage creates and revokes: `CommitQueue`, from the executor to the
-//!    writer, and `InlineReader`, for queries on the requesting thread. Both state the
-//!    measurement that justifies them. (`state_is_named_by_its_owners_only`)
+//! 5. A worker receives from the queue of its owner and sends to actors. The exceptions have types
+//!    of their own, which storage creates: for example `CommitQueue`, from the executor to the
+//!    writer, and `InlineReader`, for queries on the requesting thread.
+//!    `docs/decisions/storage-exceptions.md` has the measurements that justify them.
+//!    (`state_is_named_by_its_owners_only`)
 //! 6. A broken invariant ends the process: [`Node::failed`] returns it, and recovery from the last
 //!    durable block is the only supervisor. (`runtime::fatal::tests`,
 //!    `only_the_binary_ends_the_process`) A fault of the disk ends only writing; see

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// Maximum time that the read of a client waits until a durable block is applied.
 ///
-/// An apply takes milliseconds. It takes longer if the disk delays reads or writes of the database;
-/// a sync does not delay it. The client can then repeat its request, and the thread of the read
-/// serves other clients.
+/// An apply takes milliseconds. It takes longer if the disk delays reads or writes of the database,
+/// or the syncs of a checkpoint, which hold the database; a sync of the log does not delay it. The
+/// client can then repeat its request, and the thread of the read serves other clients.
 const APPLY_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// A request to apply the durable blocks to the database.

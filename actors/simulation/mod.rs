@@ -2,7 +2,8 @@
 //!
 //! A seed chooses the order of steps, the requests of clients, the time, and the faults. The
 //! simulation runs the real actors with their wiring, mailboxes and timers, the
-//! [`crate::NodeHandle`], execution, and the store. It replaces three parts:
+//! [`crate::NodeHandle`], execution, and the store. No signatures are checked and no responses are
+//! rendered. The simulation replaces these parts:
 //!
 //! * Threads: the [`scheduler`] runs one step at a time, and interrupts a step at points at
 //!   which the operating system could interrupt a real thread.

@@ -47,12 +47,14 @@ impl InlineStore {
 /// request from 19.9 us to 13.2 us. They bypass the storage actor, which creates this
 /// reader and revokes its store when it stops.
 ///
-/// An inline read can wait only for the disk. The caller must send the query to a reader thread in
-/// two cases:
+/// An inline read can wait only for the disk. The caller must send the query to a reader thread if
+/// one of these holds:
 ///
-/// * The version is not applied to the database yet.
+/// * The version is not applied to the database yet, and [`Self::read_unchanged`] finds no older
+///   view that serves.
 /// * A slow read has paused inline reads on all threads. The pause starts at the end of that read,
 ///   and is as long as the read took, but at most one second.
+/// * The storage actor has ended and revoked the store.
 ///
 /// The pause limits how long a slow disk delays the other requests of an HTTP worker. It is shorter
 /// than the read if the read took more than a second. Each slow read sets the end of the pause

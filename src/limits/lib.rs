@@ -13,8 +13,8 @@
 //! | `rejections` | none: [`REJECTIONS`] counts what the limits reject | |
 //! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
 //!
-//! `docs/internals/api.md#permits` lists the permits of a request, and `docs/internals/http.md` the
-//! limits of a connection.
+//! `docs/operate/tune.md#limits` lists the limits of a request, and `docs/internals/http.md` those of
+//! a connection.
 //!
 //! # Rules
 //!

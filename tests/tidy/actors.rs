@@ -1,5 +1,5 @@
-//! `docs/internals/actors.md` against the code: its tables of actors and messages, its constants,
-//! and the names that it cites.
+//! `docs/internals/actors.md` against the code: its tables of actors and messages, and the names
+//! that it cites.
 
 use super::root;
 use std::{
@@ -12,9 +12,6 @@ use syn::{Expr, GenericArgument, ImplItem, Item, ItemImpl, Lit, PathArguments, T
 
 /// The page, from the root of the repository.
 const PAGE: &str = "docs/internals/actors.md";
-
-/// Directories whose Rust files declare messages, handlers and constants.
-const SOURCES: [&str; 2] = ["actors", "src"];
 
 /// Directories of `actors/` and `src/` that only tests use.
 const TEST_DIRECTORIES: [&str; 4] = ["benches", "simulation", "testing", "tests"];
@@ -65,31 +62,6 @@ fn actors_are_those_of_the_code() {
         (actor.clone(), unquoted(folder).to_owned())
     });
     assert_eq!(in_table.collect::<BTreeSet<_>>(), in_code, "{PAGE}");
-}
-
-#[test]
-fn constants_have_the_values_of_the_code() {
-    let in_code = constants_of_code();
-    let rows = rows(&page(), "Constants");
-    assert!(!rows.is_empty(), "{PAGE} has no table of constants");
-    let mut wrong = Vec::new();
-    for row in &rows {
-        let [name, value, folder] = [0, 1, 2].map(|index| unquoted(&row[index]));
-        let declared = in_code
-            .iter()
-            .filter(|constant| constant.name == name && constant.file.starts_with(folder));
-        let values: Vec<_> = declared.map(|constant| &constant.value).collect();
-        if !values.iter().any(|declared| *declared == value) {
-            wrong.push(format!(
-                "{name}: {value} in the table, {values:?} in {folder}"
-            ));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "constants in {PAGE}:\n{}",
-        wrong.join("\n")
-    );
 }
 
 #[test]
@@ -293,36 +265,6 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
         }
     }
     files
-}
-
-/// A constant and its value as it is written.
-struct Constant {
-    /// Path of the file that declares it, from the root of the repository.
-    file: String,
-    name: String,
-    value: String,
-}
-
-/// Returns the constants whose declaration fits into one line.
-fn constants_of_code() -> Vec<Constant> {
-    let mut constants = Vec::new();
-    for (file, text) in sources(&SOURCES) {
-        let declared = text.lines().filter_map(constant);
-        constants.extend(declared.map(|(name, value)| Constant {
-            file: file.clone(),
-            name: name.to_owned(),
-            value: value.to_owned(),
-        }));
-    }
-    constants
-}
-
-/// Returns the name and the value of a constant that a line declares.
-fn constant(line: &str) -> Option<(&str, &str)> {
-    let (_, declared) = line.split_once("const ")?;
-    let (name, rest) = declared.split_once(':')?;
-    let (_, value) = rest.split_once(" = ")?;
-    Some((name, value.trim_end_matches(';')))
 }
 
 /// Returns the spans in backticks of the page that do not cross a line.

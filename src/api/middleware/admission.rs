@@ -37,8 +37,8 @@ pub(crate) struct BodyLease(pub Arc<MemoryLease>);
 /// Attaches the permits of a request and the memory of its response to the body of the response.
 /// Responds with 503 if the budget of responses has no capacity for it.
 ///
-/// The whole body stays in memory until the client has read it. Permits and memory are released
-/// when the connection took the last bytes, or when the client disconnects.
+/// The connection drops each piece of the body after it has taken it. Permits and the lease of the
+/// whole body are released when it has taken the last bytes, or when the client disconnects.
 pub(crate) fn attach_permits(
     responses: &MemoryBudget,
     client: ClientKey,

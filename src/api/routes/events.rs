@@ -270,7 +270,7 @@ impl EventList {
     ) -> Result<ReadPart, QueryError> {
         let Stream { key, emitted } = stream;
         if let StreamPosition::Start(start) = page.from {
-            // Earlier releases did not record pruned events by stream, but the event handle counts
+            // Earlier builds did not record pruned events by stream, but the event handle counts
             // them.
             let first = snapshot.first_event(&key)?.or(emitted);
             if let Some(end) = first.filter(|first| start < *first) {

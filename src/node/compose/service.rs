@@ -1,21 +1,6 @@
-//! Start, service and stop of a node.
-//!
-//! A start takes these steps. If one fails, what the earlier steps have started is stopped again.
-//!
-//! | step | what it does | durable afterwards |
-//! |---|---|---|
-//! | 1 | [`prepare`]: checks the configuration and the files that it names, sets the scheduling policy, starts the log, raises the limit on open files, installs the panic hook | nothing new |
-//! | 2 | [`open_ledger`]: opens or creates the data directory | block 0 of a new chain, or further framework upgrades |
-//! | 3 | [`Service::start`]: starts the actors, which restore the saved mempool, and the listeners | each block that a response reports as committed |
-//! | 4 | [`Service::announce`]: prints the ready line and removes the file of the saved mempool | the same |
-//!
-//! A stop follows a signal or the end of a listener:
-//!
-//! | step | what it does | durable afterwards |
-//! |---|---|---|
-//! | 1 | the listeners accept no connections, end the waits, and finish the current requests | each block that a response reports as committed |
-//! | 2 | the actors commit the blocks in flight | these blocks |
-//! | 3 | the mempool is saved | every accepted transaction |
+//! Start, service and stop of a node: `docs/internals/actors.md` lists the steps of start and
+//! stop, with what is durable after each. If a step of the start fails, what the earlier ones have
+//! started is stopped again.
 //!
 //! A broken invariant of the node skips the stop, because its memory may be inconsistent. The next
 //! start continues from what is durable.

@@ -244,7 +244,7 @@ impl Snapshot {
     /// Returns the number of a stream's first event that is not pruned, or if all are, the number
     /// of its next event.
     ///
-    /// Returns `None` if the stream has had no events, or if all were pruned by a release that did
+    /// Returns `None` if the stream has had no events, or if all were pruned by a build that did
     /// not record their number.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! without space waits ([`StoreError::DiskFull`]), and the checkpoint, whose failure would end
 //! writing until a restart, does not fail unless another program takes the space after the check.
 //!
-//! The factors are upper bounds of what `src/store/tests/disk_space.rs` measures:
+//! With the constant parts, the factors bound what `src/store/tests/disk_space.rs` measures:
 //!
 //! | content | measured growth of the database per byte of content |
 //! |---|---|

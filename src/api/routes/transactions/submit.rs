@@ -269,7 +269,7 @@ pub(crate) enum Checked {
     Committed(Accepted),
     /// The signatures are valid.
     Signatures(CheckedTransaction),
-    /// The signatures could not be checked, or are invalid.
+    /// The mempool is full, or the signatures could not be checked or are invalid.
     Rejected(SubmitError),
 }
 
