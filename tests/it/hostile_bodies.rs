@@ -301,7 +301,7 @@ async fn send_all(node: &TestNode, all: &[HostileRequest]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[allow(
     clippy::print_stdout,
-    reason = "the number of bodies is a figure of docs/internals/testing.md"
+    reason = "the number of bodies is a figure of the report on long runs"
 )]
 async fn responds_to_no_body_with_a_server_error() {
     let node = TestNode::start(&[]);
