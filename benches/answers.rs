@@ -19,9 +19,8 @@ use divan::Bencher;
 use ledger_actors::{Node, NodeConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
 use ledger_crypto::HashValue;
-use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
-use ledger_test_support::{TestAccount, funded_genesis};
+use ledger_test_support::{TestAccount, funded_genesis, store::initialize_store};
 use ledger_vm::Chain;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -53,14 +52,11 @@ impl Fixture {
         let system = System::new();
         let directory = tempfile::tempdir().expect("a directory");
         let genesis = funded_genesis(2);
-        let chain = build_chain(&genesis).expect("a valid genesis");
         let options = StoreOptions {
             cache_bytes: 64 << 20,
         };
-        let mut store = Store::open(directory.path(), &options).expect("a new store");
-        store
-            .initialize(&genesis, &execute_genesis(&genesis, &chain))
-            .expect("a disk that works");
+        let store = Store::open(directory.path(), &options).expect("a new store");
+        let (chain, store) = initialize_store(store, &genesis);
         let mut config = NodeConfig::default();
         config.mempool.capacity_per_account = config
             .mempool

@@ -10,15 +10,10 @@
 
 #![allow(clippy::print_stdout)]
 
-use bytes::Bytes;
 use ledger_actors::{BatchLimits, MempoolConfig, Pending, Pool};
-use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
-use ledger_test_support::{TransactionBuilder, development_chain, function_call};
-use ledger_types::{
-    AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, ExecutedBlock,
-    ExecutedTransaction, ExecutionStatus, Transaction, TransactionInfo, WriteSet,
-    transaction::TransactionInfoV0,
-};
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
+use ledger_test_support::{TransactionBuilder, block::block, development_chain, function_call};
+use ledger_types::{AccountAddress, CheckedTransaction};
 use std::{
     env, fs,
     process::Command,
@@ -86,7 +81,7 @@ fn measure(name: &str, per_account: u64, pending: usize) {
         });
         taking += begin.elapsed();
         assert_eq!(taken.len(), BATCH);
-        let block = block(height, &taken);
+        let block = block(height, &taken, &[]);
         drop(taken);
         let begin = Instant::now();
         pool.commit(&block);
@@ -143,56 +138,4 @@ fn transaction(name: &str, index: u64, per_account: u64) -> Arc<CheckedTransacti
         .sequence_number(number)
         .with_signature(Ed25519PublicKey([1; 32]), Ed25519Signature([1; 64]));
     Arc::new(CheckedTransaction::new_unchecked(signed, chain.vendor()))
-}
-
-/// Creates a block that has executed these transactions.
-fn block(height: u64, executed: &[Arc<CheckedTransaction>]) -> ExecutedBlock {
-    let header = BlockHeader {
-        parent_hash: HashValue::ZERO,
-        height,
-        epoch: 1,
-        round: height,
-        proposer: AccountAddress::from_low_u64(0),
-        timestamp_usecs: height,
-        payload_root: HashValue::ZERO,
-    };
-    let tip = ChainTip {
-        height,
-        block_hash: HashValue::ZERO,
-        version: height,
-        epoch: 1,
-        timestamp_usecs: height,
-        accumulator: Accumulator::default(),
-    };
-    ExecutedBlock {
-        header,
-        first_version: height,
-        transactions: executed
-            .iter()
-            .map(|one| executed_transaction(one))
-            .collect(),
-        discarded: Vec::new(),
-        certificate: Bytes::new(),
-        tip,
-    }
-}
-
-fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction {
-    let info = TransactionInfoV0 {
-        gas_used: 1,
-        status: ExecutionStatus::Success,
-        transaction_hash: transaction.hash(),
-        event_root_hash: HashValue::ZERO,
-        state_change_hash: HashValue::ZERO,
-        state_checkpoint_hash: None,
-        auxiliary_info_hash: None,
-    };
-    ExecutedTransaction {
-        transaction: Transaction::User(transaction.shared()),
-        hash: transaction.hash(),
-        info: TransactionInfo::V0(info),
-        events: Vec::new(),
-        writes: WriteSet::default(),
-        accumulator_root: HashValue::ZERO,
-    }
 }

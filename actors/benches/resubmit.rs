@@ -10,10 +10,11 @@
 #![allow(clippy::print_stdout)]
 
 use ledger_actors::{Accepted, Node, NodeConfig, NodeHandle, TransactionStatus};
-use ledger_execution::{build_chain, execute_genesis};
 use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
-use ledger_test_support::{TestAccount, TransactionBuilder, funded_genesis};
+use ledger_test_support::{
+    TestAccount, TransactionBuilder, funded_genesis, store::initialize_store,
+};
 use ledger_types::{CheckedTransaction, ReplayProtector, SignedTransaction};
 use ledger_vm::Chain;
 use std::{
@@ -57,13 +58,10 @@ fn now_secs() -> u64 {
 
 async fn run(committed: u64) {
     let genesis = funded_genesis(ACCOUNTS);
-    let chain = build_chain(&genesis).expect("a valid genesis");
     let directory = tempfile::tempdir().expect("a temporary directory");
     let options = StoreOptions::default();
-    let mut store = Store::open(directory.path(), &options).expect("a new store");
-    store
-        .initialize(&genesis, &execute_genesis(&genesis, &chain))
-        .expect("a writable directory");
+    let store = Store::open(directory.path(), &options).expect("a new store");
+    let (chain, store) = initialize_store(store, &genesis);
     let mut config = NodeConfig::default();
     config.wait.timeout_ms = 60_000;
     let node = Node::start(chain.clone(), store, None, config)

@@ -13,11 +13,11 @@
 #![allow(clippy::print_stdout)]
 
 use ledger_actors::{Node, NodeConfig, NodeHandle, SubmitError, TransactionStatus};
-use ledger_execution::{build_chain, execute_genesis};
 use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
-    TestAccount, TransactionBuilder, bcs_bytes, function_call, funded_genesis, transfer_call,
+    TestAccount, TransactionBuilder, bcs_bytes, function_call, funded_genesis,
+    store::initialize_store, transfer_call,
 };
 use ledger_types::{AccountAddress, CheckedTransaction, EntryFunction};
 use ledger_vm::Chain;
@@ -122,13 +122,9 @@ fn main() {
 
 async fn measure(load: Option<&Load>, duration: Duration, config: NodeConfig) {
     let genesis = funded_genesis(ACCOUNTS);
-    let chain = build_chain(&genesis).expect("a valid genesis");
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let mut store =
-        Store::open(directory.path(), &StoreOptions::default()).expect("the store opens");
-    store
-        .initialize(&genesis, &execute_genesis(&genesis, &chain))
-        .expect("a writable store");
+    let store = Store::open(directory.path(), &StoreOptions::default()).expect("the store opens");
+    let (chain, store) = initialize_store(store, &genesis);
     let node = Node::start(chain, store, Some(directory.path()), config)
         .await
         .expect("the node starts");

@@ -129,7 +129,7 @@ impl StateCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::block_writing;
+    use ledger_test_support::block::block_writing;
 
     fn key(n: u64) -> StateKey {
         StateKey::from_encoded(Bytes::copy_from_slice(&n.to_le_bytes()))

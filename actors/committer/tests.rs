@@ -6,9 +6,12 @@ use crate::{
     error::FaultKind,
     runtime::mailbox::Recipient,
     state::{committed::IndexedBlock, head::HeadReader, storage_health::StorageHealthPublisher},
-    testing::{block, draft, ledger_info},
 };
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    block::{block, ledger_info},
+    draft::draft,
+};
 use ledger_types::AccountAddress;
 use std::sync::Mutex;
 use tokio::sync::oneshot::{self, error::TryRecvError};

@@ -190,11 +190,8 @@ impl Waiters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        RemovalReason,
-        state::committed::BlockHandle,
-        testing::{block, ledger_info},
-    };
+    use crate::{RemovalReason, state::committed::BlockHandle};
+    use ledger_test_support::block::{block, ledger_info};
 
     fn hash(n: u64) -> HashValue {
         HashValue::sha3_of(&[&n.to_le_bytes()])

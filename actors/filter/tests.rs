@@ -2,7 +2,8 @@
 //! linear search.
 
 use super::*;
-use crate::{config::filter_rules::FilterError, testing::draft};
+use crate::config::filter_rules::FilterError;
+use ledger_test_support::draft::draft;
 use ledger_types::{
     EntryFunction,
     transaction::{

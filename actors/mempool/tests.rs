@@ -15,7 +15,12 @@ use crate::{
         head::HeadPublisher,
         prune_horizon::{Horizon, PruneHorizonPublisher},
     },
-    testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
+    testing::ledger_clock,
+};
+use ledger_test_support::{
+    HandClock,
+    block::{block, ledger_info},
+    draft::{Draft, draft, orderless},
 };
 use ledger_types::CheckedTransaction;
 use std::{slice, sync::Arc};

@@ -14,10 +14,14 @@ use crate::{
         timer::TimedActor,
     },
     state::committed::IndexedBlock,
-    testing::{HandClock, block, ledger_clock, ledger_info},
+    testing::ledger_clock,
 };
 use ledger_store::UsageMeter;
-use ledger_test_support::development_chain;
+use ledger_test_support::{
+    HandClock,
+    block::{block, ledger_info},
+    development_chain,
+};
 use std::sync::{Arc, Mutex};
 
 /// Runs the committer on the thread that sends to it. The other actors handle no messages.

@@ -7,9 +7,9 @@ use crate::{
         actor::Actor, fatal::FatalErrorReporter, mailbox::Mailbox, work_meter::WorkMeter,
         worker::WorkerThread,
     },
-    testing::wallet::{Wallet, development, funded},
 };
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
+use ledger_test_support::{Wallet, store::open_store};
 use std::{
     ops::ControlFlow,
     sync::{Arc, mpsc},
@@ -45,7 +45,7 @@ fn blocking_work() -> (impl FnOnce() + Send + 'static, Blocked) {
 
 async fn node_with(threads: usize) -> (Node, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
-    let (chain, store) = development(directory.path());
+    let (chain, store) = open_store(directory.path());
     let mut config = NodeConfig::default();
     config.actors.threads = threads;
     config.storage.readers = 2;
@@ -216,9 +216,10 @@ async fn names_a_notifier_whose_task_does_not_run() {
     // No block is ordered before the wait has begun.
     let (work, blocked) = blocking_work();
     node.mailboxes.sequencer.send_call(move |_| work());
-    let transfer = funded()
-        .remove(0)
-        .transfer(handle.chain(), Wallet::new(1).address, 1);
+    let transfer =
+        Wallet::development()
+            .remove(0)
+            .transfer(handle.chain(), Wallet::new(1).address, 1);
     let hash = transfer.hash();
     handle.submit(transfer, ClientKey::NODE).await.unwrap();
     let wait = {

@@ -18,12 +18,12 @@ use crate::{
     },
     runtime::mailbox::Recipient,
     state::committed::CommittedTransaction,
-    testing::wallet::{development, funded},
 };
 use bytes::Bytes;
 use futures::future::LocalBoxFuture;
 use ledger_crypto::HashValue;
 use ledger_limits::ClientKey;
+use ledger_test_support::{Wallet, store::open_store};
 use ledger_types::{AccountAddress, CheckedTransaction, LedgerInfo, OrderedBlock};
 use std::{
     collections::BTreeMap,
@@ -58,7 +58,7 @@ async fn fixture() -> Fixture {
 
 async fn fixture_with(mut config: NodeConfig) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
-    let (chain, store) = development(directory.path());
+    let (chain, store) = open_store(directory.path());
     config.wait.timeout_ms = TIMEOUT_MS;
     let node = Node::start(chain.clone(), store, None, config)
         .await
@@ -67,7 +67,7 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
     let (done, stopped) = oneshot::channel();
     handle.shared.node.mailboxes.sequencer.send(Stop { done });
     stopped.await.unwrap();
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let to = wallets[1].address;
     let accepted = handle
         .submit(wallets[0].transfer(&chain, to, 1), ClientKey::NODE)
@@ -252,7 +252,7 @@ async fn store_and_head_return_the_same_transaction() {
 #[actix::test]
 async fn submission_validated_before_a_block_is_ready_after_it() {
     let fixture = fixture().await;
-    let mut wallet = funded().remove(0);
+    let mut wallet = Wallet::development().remove(0);
     let sequence_number = wallet.sequence_number;
     wallet.sequence_number += 1;
     let next = wallet.transfer(fixture.handle.chain(), wallet.address, 1);
@@ -324,7 +324,7 @@ async fn starts_no_block_while_disk_space_is_low() {
     }
     // A transaction that was validated before the shortage is added to the pool, but enters no
     // block.
-    let mut wallet = funded().remove(1);
+    let mut wallet = Wallet::development().remove(1);
     let next = Arc::new(wallet.transfer(handle.chain(), wallet.address, 1));
     let accepted = request(mempool, |reply| Submit::one(next, 0, reply));
     accepted.await.unwrap().remove(0).unwrap();
@@ -374,7 +374,7 @@ async fn full_account_does_not_mark_the_pool_as_full() {
     config.mempool.capacity_per_account = 1;
     let fixture = fixture_with(config).await;
     let handle = &fixture.handle;
-    let mut rich = funded().remove(0);
+    let mut rich = Wallet::development().remove(0);
     rich.sequence_number = 1;
     let second = rich.transfer(handle.chain(), rich.address, 1);
     let signed = second.transaction().clone();

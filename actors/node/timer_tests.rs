@@ -11,9 +11,10 @@ use crate::{
         mailbox::{Flood, Mailbox},
         timer::{RESOLUTION, TimedActor},
     },
-    testing::{HandClock, ledger_clock, wallet::development},
+    testing::ledger_clock,
 };
 use ledger_store::UsageMeter;
+use ledger_test_support::{HandClock, store::open_store};
 use std::{cell::RefCell, time::Duration};
 
 const NOW: u64 = 1_800_000_000;
@@ -39,7 +40,7 @@ impl ActorHost for ThisThread {
 #[actix::test]
 async fn orders_a_heartbeat_block_while_no_mailbox_of_the_node_is_empty() {
     let directory = tempfile::tempdir().unwrap();
-    let (chain, store) = development(directory.path());
+    let (chain, store) = open_store(directory.path());
     let (writer, reader) = store.split();
     let tip = reader.chain_tip().unwrap();
     let clock = HandClock::at_secs(NOW);

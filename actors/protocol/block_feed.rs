@@ -65,7 +65,7 @@ impl BlockFeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::block;
+    use ledger_test_support::block::block;
 
     #[actix::test]
     async fn ends_only_the_feed_of_a_slow_subscriber() {

@@ -227,13 +227,11 @@ impl Handler<CheckDirectory> for Pruner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        runtime::{
-            fatal::FatalErrorReporter,
-            mailbox::{Mailbox, MailboxControl as _},
-        },
-        testing::{block, ledger_info},
+    use crate::runtime::{
+        fatal::FatalErrorReporter,
+        mailbox::{Mailbox, MailboxControl as _},
     };
+    use ledger_test_support::block::{block, ledger_info};
     use tokio::sync::mpsc;
 
     #[actix::test]

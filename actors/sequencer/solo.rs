@@ -49,7 +49,7 @@ impl Solo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{block, draft};
+    use ledger_test_support::{block::block, draft::draft};
 
     #[test]
     fn block_times_ascend_when_the_clock_goes_back() {

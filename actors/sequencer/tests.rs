@@ -8,8 +8,9 @@ use crate::{
         mailbox::{Mailbox, MailboxControl as _},
         timer::RESOLUTION,
     },
-    testing::{HandClock, block, draft, ledger_clock},
+    testing::ledger_clock,
 };
+use ledger_test_support::{HandClock, block::block, draft::draft};
 use tokio::sync::{mpsc, oneshot};
 
 const NOW: u64 = 1_800_000_000;

@@ -232,12 +232,13 @@ impl Head {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        state::{account_cache::AccountUpdates, prune_horizon::PruneHorizonPublisher},
-        testing::{block, block_writing, draft, ledger_info},
-    };
+    use crate::state::{account_cache::AccountUpdates, prune_horizon::PruneHorizonPublisher};
     use bytes::Bytes;
     use ledger_execution::AccountSnapshot;
+    use ledger_test_support::{
+        block::{block, block_writing, ledger_info},
+        draft::draft,
+    };
     use ledger_types::{AccountAddress, StateKey};
     use std::thread;
 

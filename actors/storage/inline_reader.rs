@@ -174,9 +174,9 @@ mod tests {
     use crate::{
         runtime::mailbox::Recipient,
         state::{head::HeadPublisher, storage_health::StorageHealthPublisher},
-        testing::wallet::development,
     };
     use ledger_store::{StoreError, StoreWriter};
+    use ledger_test_support::store::open_store;
     use std::sync::Arc;
 
     /// An inline reader with a clock that the test advances.
@@ -191,7 +191,7 @@ mod tests {
     /// of the store.
     fn fixture(unapplied_count: u64) -> Fixture {
         let directory = tempfile::tempdir().unwrap();
-        let (_, store) = development(directory.path());
+        let (_, store) = open_store(directory.path());
         let (writer, reader) = store.split();
         let mut ledger_info = *reader.snapshot().unwrap().ledger_info();
         ledger_info.version += unapplied_count;
@@ -296,7 +296,7 @@ mod tests {
         let query = |_: &Snapshot| Ok(());
         assert!(inline_reader.read(query).is_err());
         drop(_writer);
-        development(_directory.path());
+        open_store(_directory.path());
     }
 
     #[test]

@@ -280,9 +280,9 @@ mod tests {
         error::FaultKind,
         runtime::mailbox::Recipient,
         state::storage_health::{ShortageSource, StorageHealthPublisher},
-        testing::wallet::development,
     };
     use ledger_metrics::Metric as _;
+    use ledger_test_support::store::open_store;
     use std::{fs, os::unix::fs::FileExt, path::Path, thread};
 
     /// An interval after which no second pass begins during a test.
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn reports_damage_that_occurs_between_two_passes_as_a_failed_read() {
         let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = development(directory.path());
+        let (_chain, store) = open_store(directory.path());
         let (health, meter, reporter) = (health(), Arc::default(), FatalErrorReporter::new());
         let scrubber = store.scrubber();
         let _open = store.split();
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn ends_while_it_waits_for_the_next_pass_and_within_a_pass() {
         let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = development(directory.path());
+        let (_chain, store) = open_store(directory.path());
         let (health, reporter) = (health(), FatalErrorReporter::new());
         for (interval, passes) in [(LONG, 1), (SHORT, 2)] {
             let meter = Arc::default();
@@ -376,7 +376,7 @@ mod tests {
     /// Asserts that each pass ends early, and none completes.
     fn assert_passes_are_interrupted(health: HealthReporter, must_free_pages: bool) {
         let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = development(directory.path());
+        let (_chain, store) = open_store(directory.path());
         let (meter, reporter) = (Arc::default(), FatalErrorReporter::new());
         let started = spawn(
             store.scrubber(),
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn does_not_start_with_an_interval_of_zero() {
         let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = development(directory.path());
+        let (_chain, store) = open_store(directory.path());
         let reporter = FatalErrorReporter::new();
         let started = spawn(
             store.scrubber(),

@@ -14,15 +14,16 @@ use crate::{
         storage_health::ShortageSource,
     },
     storage::meter::CommitMeter,
-    testing::{
-        block,
-        wallet::{development, initialized},
-    },
 };
 use ledger_execution::execute_block;
 use ledger_store::{PruneBound, Store, StoreOptions};
-use ledger_test_support::{Disk, Fault};
-use ledger_types::{AccountAddress, ChainTip, OrderedBlock, StateError, StateKey};
+use ledger_test_support::{
+    Disk, Fault,
+    block::block,
+    store::{initialize_store, open_store},
+    test_genesis,
+};
+use ledger_types::{AccountAddress, ChainTip, OrderedBlock, Parameters, StateError, StateKey};
 use ledger_vm::Chain;
 use std::{io, sync::Mutex};
 
@@ -78,7 +79,7 @@ fn next_block(chain: &Chain, snapshot: &Snapshot, tip: &mut ChainTip) -> Arc<Ind
 fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
     let disk = Disk::default();
     let store = Store::open_backend(disk.clone(), disk.log(), &StoreOptions::default());
-    let (chain, store) = initialized(store.unwrap());
+    let (chain, store) = initialize_store(store.unwrap(), &test_genesis(Parameters::default()));
     let (writer, store) = store.split();
     let snapshot = store.snapshot().unwrap();
     let mut tip = store.chain_tip().unwrap();
@@ -148,7 +149,7 @@ fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
 #[test]
 fn applies_durable_blocks_after_a_pause_or_on_request() {
     let directory = tempfile::tempdir().unwrap();
-    let (chain, store) = development(directory.path());
+    let (chain, store) = open_store(directory.path());
     let (writer, store) = store.split();
     let snapshot = store.snapshot().unwrap();
     let mut tip = store.chain_tip().unwrap();

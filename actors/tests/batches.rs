@@ -1,9 +1,9 @@
 //! Batches of submissions through the handle of a whole node.
 
-use crate::wallet::{development, funded};
 use futures::future::poll_fn;
 use ledger_actors::{Candidate, Node, NodeConfig, SubmitError, TransactionStatus};
 use ledger_limits::ClientKey;
+use ledger_test_support::{Wallet, store::open_store};
 use ledger_types::{CheckedTransaction, ValidationStatus};
 use std::pin::pin;
 
@@ -14,7 +14,7 @@ const CLIENT: ClientKey = ClientKey::NODE;
 const SLICE: usize = 32;
 
 async fn start(directory: &std::path::Path) -> Node {
-    let (chain, store) = development(directory);
+    let (chain, store) = open_store(directory);
     let mut config = NodeConfig::default();
     config.mempool.capacity_per_account = 1_000;
     Node::start(chain, store, None, config).await.unwrap()
@@ -22,7 +22,10 @@ async fn start(directory: &std::path::Path) -> Node {
 
 /// Returns `count` transfers of the first wallet, in the order of their sequence numbers.
 fn transfers(node: &Node, count: usize) -> Vec<CheckedTransaction> {
-    let (mut wallet, chain) = (funded().remove(0), node.handle().chain().clone());
+    let (mut wallet, chain) = (
+        Wallet::development().remove(0),
+        node.handle().chain().clone(),
+    );
     let to = wallet.address;
     (0..count).map(|_| wallet.transfer(&chain, to, 1)).collect()
 }
@@ -79,7 +82,7 @@ async fn transactions_of_a_batch_have_the_outcomes_of_single_ones() {
     let node = start(directory.path()).await;
     let handle = node.handle();
     let chain = handle.chain().clone();
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let to = wallets[1].address;
     let first = wallets[0].transfer(&chain, to, 1);
     let expired = wallets[1].transfer_until(&chain, to, 1, 1);

@@ -3,14 +3,14 @@
 //! A failing disk ends only the writing of the node. Durable data stays readable, the node
 //! acknowledges nothing that may be lost, and every wait ends with an error.
 
-use crate::wallet::{Wallet, funded, initialized};
 use ledger_actors::{
     FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
     TransactionStatus, VersionNotReached,
 };
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
-use ledger_test_support::{Disk, Fault};
+use ledger_test_support::{Disk, Fault, Wallet, store::initialize_store, test_genesis};
+use ledger_types::Parameters;
 use ledger_vm::Chain;
 use std::{future::pending, path::Path};
 use tempfile::TempDir;
@@ -42,8 +42,8 @@ struct FailingDiskNode {
 
 async fn start(disk: &Disk, directory: &Path, cache_bytes: u64) -> (Chain, Node) {
     let options = StoreOptions { cache_bytes };
-    let (chain, store) =
-        initialized(Store::open_backend(disk.clone(), disk.log(), &options).unwrap());
+    let store = Store::open_backend(disk.clone(), disk.log(), &options).unwrap();
+    let (chain, store) = initialize_store(store, &test_genesis(Parameters::default()));
     let mut config = NodeConfig::default();
     // Longer than any test, so that only a notification ends a wait.
     config.wait.timeout_ms = 3_600_000;
@@ -77,7 +77,7 @@ impl FailingDiskNode {
             disk,
             chain,
             node,
-            payer: funded().remove(0),
+            payer: Wallet::development().remove(0),
             directory,
         }
     }
@@ -399,7 +399,7 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
     fixture.disk.inject(Fault::Reads { after: 0 });
     let handle = fixture.handle();
     // No block has changed the account, so it is read from a row of genesis.
-    let mut sender = funded().remove(1);
+    let mut sender = Wallet::development().remove(1);
     let error = handle
         .account_snapshot(sender.address, CLIENT)
         .await
@@ -442,7 +442,7 @@ async fn failed_read_during_execution_is_a_disk_failure() {
     fixture.disk.inject(Fault::Reads { after: 0 });
     // The previous block has put the account of the payer into memory. The account of the
     // recipient must be read from a row of genesis.
-    let genesis_account = funded().remove(1).address;
+    let genesis_account = Wallet::development().remove(1).address;
     let transaction = fixture.payer.transfer(&fixture.chain, genesis_account, 1);
     let accepted = fixture.handle().submit(transaction, CLIENT).await.unwrap();
     let pending = accepted.transaction.hash();

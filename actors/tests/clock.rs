@@ -1,13 +1,12 @@
 //! Tests of a whole node under a wrong clock: at a start and while it runs, with and without
 //! load.
 
-use crate::hand_clock::HandClock;
-use crate::wallet::{Wallet, development, funded};
 use ledger_actors::{
     ClockState, Node, NodeConfig, NodeError, NodeHandle, StorageUnavailable, SubmitError,
     TransactionStatus,
 };
 use ledger_limits::ClientKey;
+use ledger_test_support::{HandClock, Wallet, store::open_store};
 use ledger_types::CheckedTransaction;
 use std::{path::Path, time::Duration};
 use tempfile::TempDir;
@@ -36,7 +35,7 @@ impl Fixture {
         let mut fixture = Self {
             directory: tempfile::tempdir().unwrap(),
             clock: HandClock::at_secs(START_SECS),
-            wallets: funded(),
+            wallets: Wallet::development(),
             config,
         };
         let node = fixture.start().await;
@@ -46,8 +45,8 @@ impl Fixture {
 
     async fn start(&self) -> Node {
         let directory: &Path = self.directory.path();
-        let (chain, store) = development(directory);
-        let clock = self.clock.clock();
+        let (chain, store) = open_store(directory);
+        let clock = crate::node_clock(&self.clock);
         let node =
             Node::start_with_clock(chain, store, Some(directory), self.config.clone(), clock);
         node.await.expect("the node starts")

@@ -1,11 +1,11 @@
 //! Tests of a whole node whose batches exceed the capacity of a block. No accepted transaction
 //! may be lost.
 
-use crate::wallet::{development_with, funded};
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
+use ledger_test_support::{Wallet, store::open_store_with};
 use ledger_types::{BlockInfo, CheckedTransaction, DiscardedTransaction, Parameters};
 use std::{
     collections::HashSet,
@@ -65,7 +65,7 @@ impl ClockGate {
 }
 
 async fn start_with_small_blocks(directory: &Path, clock: Clock) -> Node {
-    let (chain, store) = development_with(directory, small_block_parameters());
+    let (chain, store) = open_store_with(directory, small_block_parameters());
     let mut config = NodeConfig::default();
     // Long enough that only a commit ends a wait within the time of a test.
     config.wait.timeout_ms = 60_000;
@@ -83,7 +83,7 @@ async fn submit_many(
 ) -> Vec<Vec<HashValue>> {
     gate.readers.lock().unwrap().0.clear();
     let mut all = Vec::new();
-    for mut wallet in funded() {
+    for mut wallet in Wallet::development() {
         let to = wallet.address;
         let transfers: Vec<_> = (0..per_account)
             .map(|_| wallet.transfer(handle.chain(), to, 1))

@@ -6,14 +6,20 @@ mod batches;
 mod broken_disk;
 mod clock;
 mod full_blocks;
-#[path = "../testing/hand_clock.rs"]
-mod hand_clock;
 mod many_clients;
 mod node;
 mod read_queue;
 mod version_wait;
-#[path = "../testing/wallet.rs"]
-mod wallet;
 mod window;
 
 use ledger_actors::{Clock, ClockReading};
+use ledger_test_support::HandClock;
+
+/// Returns the clock of a node that `hand` advances.
+fn node_clock(hand: &HandClock) -> Clock {
+    let hand = hand.clone();
+    Clock::from_readings(move || ClockReading {
+        wall_usecs: hand.wall_usecs(),
+        elapsed_usecs: hand.elapsed_usecs(),
+    })
+}

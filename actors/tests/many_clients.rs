@@ -1,8 +1,8 @@
 //! A test of many concurrent clients, each of which waits for one transfer at a time.
 
-use crate::wallet::{Wallet, development, funded};
 use ledger_actors::{Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_limits::ClientKey;
+use ledger_test_support::{Wallet, store::open_store};
 use ledger_types::{AccountAddress, LedgerInfo};
 use std::sync::mpsc;
 
@@ -12,7 +12,7 @@ async fn notifies_every_client_of_every_commit() {
     const CLIENTS: u64 = 256;
     const TRANSFERS: usize = 40;
     let directory = tempfile::tempdir().unwrap();
-    let (chain, store) = development(directory.path());
+    let (chain, store) = open_store(directory.path());
     let mut config = NodeConfig::default();
     config.wait.timeout_ms = 60_000;
     let node = Node::start(chain, store, Some(directory.path()), config)
@@ -20,7 +20,7 @@ async fn notifies_every_client_of_every_commit() {
         .expect("the node starts");
     let handle = node.handle();
     let chain = handle.chain().clone();
-    let mut bank = funded().remove(0);
+    let mut bank = Wallet::development().remove(0);
     let mut clients: Vec<Wallet> = (0..CLIENTS).map(Wallet::new).collect();
     for client in &clients {
         let funding = bank.transfer(&chain, client.address, 1_000_000_000);

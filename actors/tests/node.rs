@@ -1,12 +1,11 @@
 //! Tests of a whole node through its handle.
 
-use crate::wallet::{Wallet, development, funded};
 use ledger_actors::{
     Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
     TuneError,
 };
 use ledger_limits::ClientKey;
-use ledger_test_support::TransactionBuilder;
+use ledger_test_support::{TransactionBuilder, Wallet, store::open_store};
 use ledger_types::{
     CheckedTransaction, ValidationStatus,
     transaction::{Multisig, TransactionPayload},
@@ -24,7 +23,7 @@ use std::{
 const CLIENT: ClientKey = ClientKey::NODE;
 
 async fn start(directory: &Path, config: NodeConfig) -> Node {
-    let (chain, store) = development(directory);
+    let (chain, store) = open_store(directory);
     Node::start(chain, store, Some(directory), config)
         .await
         .expect("the node starts")
@@ -63,7 +62,7 @@ async fn finds_a_committed_transfer_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let to = wallets[1].address;
     let transaction = wallets[0].transfer(handle.chain(), to, 7);
     let hash = transaction.hash();
@@ -71,7 +70,7 @@ async fn finds_a_committed_transfer_after_a_restart() {
     assert_eq!(handle.head().ledger_info().block_height, 1);
     let again = handle.submit(transaction, CLIENT).await.unwrap();
     assert_eq!(again.transaction.hash(), hash);
-    let other = funded()[0].transfer(handle.chain(), to, 8);
+    let other = Wallet::development()[0].transfer(handle.chain(), to, 8);
     let used = format!("; used by transaction {hash})");
     assert!(matches!(
         handle.submit(other, CLIENT).await,
@@ -89,25 +88,21 @@ async fn finds_a_committed_transfer_after_a_restart() {
     commit(&handle, wallets[0].transfer(handle.chain(), to, 7)).await;
     node.stop().await.unwrap();
     assert!(matches!(
-        handle
-            .transaction_by_hash(wallets[0].unknown_hash(), CLIENT)
-            .await,
+        handle.transaction_by_hash(unknown_hash(), CLIENT).await,
         Err(NodeError::Stopping)
     ));
 }
 
-impl Wallet {
-    /// Returns a hash of no transaction.
-    fn unknown_hash(&self) -> ledger_crypto::HashValue {
-        ledger_crypto::HashValue::sha3_of(&[self.address.as_bytes()])
-    }
+/// Returns a hash of no transaction.
+fn unknown_hash() -> ledger_crypto::HashValue {
+    ledger_crypto::HashValue::sha3_of(&[b"no transaction"])
 }
 
 #[actix::test]
 async fn does_not_wait_for_an_unknown_transaction() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), long_wait_config()).await;
-    let hash = funded()[0].unknown_hash();
+    let hash = unknown_hash();
     let (_, lookup) = node.handle().wait_for_commit(hash, CLIENT).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Unknown));
     node.stop().await.unwrap();
@@ -120,7 +115,7 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     config.wait.timeout_ms = 50;
     let node = start(directory.path(), config).await;
     let handle = node.handle();
-    let mut wallet = funded().remove(0);
+    let mut wallet = Wallet::development().remove(0);
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
     handle.submit(parked.clone(), CLIENT).await.unwrap();
@@ -166,7 +161,7 @@ async fn restores_the_pool_that_a_stop_saved() {
         Clock::new(move || now_secs.load(SeqCst) * 1_000_000)
     };
     let start = async |clock: &Clock| {
-        let (chain, store) = development(directory.path());
+        let (chain, store) = open_store(directory.path());
         let node = Node::start_with_clock(
             chain,
             store,
@@ -178,7 +173,7 @@ async fn restores_the_pool_that_a_stop_saved() {
     };
     let node = start(&clock).await;
     let handle = node.handle();
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let chain = handle.chain().clone();
     let to = wallets[4].address;
     let early = wallets[0].transfer(&chain, to, 1);
@@ -225,7 +220,7 @@ async fn restores_the_pool_that_a_stop_saved() {
 async fn keeps_the_saved_pool_until_it_is_discarded() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("mempool.bcs");
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let to = wallets[4].address;
     let node = start(directory.path(), long_wait_config()).await;
     let chain = node.handle().chain().clone();
@@ -324,7 +319,7 @@ async fn start_fails_if_the_saved_pool_cannot_be_read() {
     let file = directory.path().join("mempool.bcs");
     // Reading a directory is an error of the operating system, like a lack of file descriptors.
     std::fs::create_dir(&file).unwrap();
-    let (chain, store) = development(directory.path());
+    let (chain, store) = open_store(directory.path());
     let error = Node::start(chain, store, Some(directory.path()), long_wait_config())
         .await
         .unwrap_err();
@@ -347,7 +342,7 @@ async fn starts_despite_a_damaged_saved_pool() {
     let saved = directory.path().join("mempool.bcs");
     std::fs::write(&saved, b"MEMPOOL1 and then rubbish").unwrap();
     let node = start(directory.path(), long_wait_config()).await;
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let to = wallets[1].address;
     let transaction = wallets[0].transfer(node.handle().chain(), to, 1);
     commit(&node.handle(), transaction).await;
@@ -371,7 +366,7 @@ async fn wait_ends_when_its_transaction_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
-    let mut wallet = funded().remove(0);
+    let mut wallet = Wallet::development().remove(0);
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
     handle.submit(parked.clone(), CLIENT).await.unwrap();
@@ -395,7 +390,7 @@ async fn rejects_a_multisig_payload_for_an_ordinary_account() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let payload = TransactionPayload::Multisig(Multisig {
         multisig_address: wallets[1].address,
         payload: None,
@@ -419,7 +414,7 @@ async fn reports_mailboxes_and_changes_their_capacity() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
-    let mut wallets = funded();
+    let mut wallets = Wallet::development();
     let to = wallets[1].address;
     commit(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
     let names: Vec<_> = handle

@@ -1,11 +1,10 @@
 //! Tests of the queues of queries through the handle of a whole node.
 
-use crate::wallet::{Wallet, development, funded};
 use futures::FutureExt;
 use ledger_actors::{Node, NodeConfig, NodeError, NodeHandle, Overload, SubmitError};
 use ledger_limits::{ClientKey, ClientKeys, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
-use ledger_test_support::TransactionBuilder;
+use ledger_test_support::{TransactionBuilder, Wallet, store::open_store};
 use std::sync::mpsc;
 
 /// A page, whose cost does not matter.
@@ -23,7 +22,7 @@ impl Fixture {
         let mut config = NodeConfig::default();
         config.storage.readers = 1;
         change(&mut config);
-        let (chain, store) = development(directory.path());
+        let (chain, store) = open_store(directory.path());
         let node = Node::start(chain, store, None, config).await.unwrap();
         Self {
             node,
@@ -245,7 +244,7 @@ async fn reads_of_submissions_wait_as_those_of_their_client() {
     let mut submissions: Vec<_> = (0..4)
         .zip([one, one, one, other])
         .map(|(nonce, client)| {
-            let sender = &funded()[0];
+            let sender = &Wallet::development()[0];
             let to = Wallet::new(1).address;
             let builder = TransactionBuilder::transfer(handle.chain(), sender.address, to, 1);
             let transfer = builder.expiration_secs(handle.now_usecs() / 1_000_000 + 30);

@@ -1,13 +1,9 @@
 //! A test that a stop joins every thread. It has a process of its own, because it counts threads.
 #![cfg(target_os = "linux")]
 
-#[path = "../testing/wallet.rs"]
-#[allow(dead_code)]
-mod wallet;
-
 use ledger_actors::{Node, NodeConfig};
+use ledger_test_support::store::open_store;
 use std::{collections::BTreeMap, thread::available_parallelism};
-use wallet::development;
 
 fn thread_counts() -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
@@ -44,7 +40,7 @@ async fn stop_joins_every_thread() {
     let renderers = available_parallelism().unwrap().get().clamp(2, 8);
     let directory = tempfile::tempdir().unwrap();
     for actor_threads in 1..=3 {
-        let (chain, store) = development(directory.path());
+        let (chain, store) = open_store(directory.path());
         let mut config = NodeConfig::default();
         config.signatures.threads = 3;
         config.actors.threads = actor_threads;

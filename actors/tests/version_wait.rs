@@ -1,16 +1,16 @@
 //! Waits for a version of the ledger, through the handle of a node.
 
-use crate::wallet::{development, funded};
 use futures::poll;
 use ledger_actors::{Node, NodeConfig, NodeError, VERSIONS_AHEAD_MAX, VersionWaitError};
 use ledger_limits::ClientKey;
+use ledger_test_support::{Wallet, store::open_store};
 use std::{future::pending, path::Path, pin::pin};
 
 /// The client of all requests.
 const CLIENT: ClientKey = ClientKey::NODE;
 
 async fn start(directory: &Path, config: NodeConfig) -> Node {
-    let (chain, store) = development(directory);
+    let (chain, store) = open_store(directory);
     Node::start(chain, store, Some(directory), config)
         .await
         .expect("the node starts")
@@ -22,7 +22,7 @@ async fn waits_for_a_version_until_the_head_has_it() {
     let node = start(directory.path(), NodeConfig::default()).await;
     let (on_thread, notifier) = node.handle().for_thread();
     actix::spawn(notifier);
-    let mut wallet = funded().remove(0);
+    let mut wallet = Wallet::development().remove(0);
     for handle in [node.handle(), on_thread] {
         let newest = handle.head().ledger_info().version;
         assert!(handle.has_version(newest) && !handle.has_version(newest + 1));

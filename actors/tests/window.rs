@@ -1,10 +1,9 @@
 //! Tests of the window of a whole node: in versions, in time, with a clock that the test advances,
 //! and within a limit on the size of the data directory.
 
-use crate::hand_clock::HandClock;
-use crate::wallet::{Wallet, development, funded};
 use ledger_actors::{Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_limits::ClientKey;
+use ledger_test_support::{HandClock, Wallet, store::open_store};
 use std::{
     path::Path,
     sync::{Arc, Mutex, OnceLock},
@@ -93,15 +92,15 @@ impl Fixture {
         Self {
             directory: tempfile::tempdir().unwrap(),
             clock: HandClock::at_secs(START_SECS),
-            wallets: funded(),
+            wallets: Wallet::development(),
             config,
         }
     }
 
     async fn start(&self) -> Node {
         let directory: &Path = self.directory.path();
-        let (chain, store) = development(directory);
-        let clock = self.clock.clock();
+        let (chain, store) = open_store(directory);
+        let clock = crate::node_clock(&self.clock);
         let node =
             Node::start_with_clock(chain, store, Some(directory), self.config.clone(), clock);
         node.await.unwrap()

@@ -17,8 +17,8 @@ fn every_corpus_input_satisfies_its_target() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     for target in TARGETS {
         let path = corpus.join(format!("{}.txt", target.name));
-        let text = fs::read_to_string(&path)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let mut input_count = 0;
         for (line, number) in text.lines().zip(1..) {
             if line.starts_with('#') {

@@ -1,7 +1,10 @@
 //! The `account` commands, as a user runs them.
 
-use crate::kit::{TestAccount, TestNode, binary, until};
 use ledger_client::{NodeClient, http::TrustedRoots, signer::private_key_text};
+use ledger_test_support::{
+    TestAccount,
+    node::{TestNode, binary, until},
+};
 use ledger_types::AccountAddress;
 use std::{
     fs,

@@ -1,8 +1,10 @@
 //! The admin listener: reading and tuning mailboxes while the node works.
 
-use crate::{
-    kit::{HttpClient, RawConnection, TestAccount, TestNode, batch_bytes, until},
-    metrics::Scrape,
+use crate::metrics::Scrape;
+use ledger_test_support::{
+    TestAccount,
+    http::{HttpClient, RawConnection, batch_bytes},
+    node::{TestNode, until},
 };
 use reqwest::Method;
 use serde_json::{Value, json};

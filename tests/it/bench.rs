@@ -1,9 +1,7 @@
 //! `bench` as an ordinary client: its report must agree with the ledger.
 
-use crate::{
-    kit::{TestNode, binary},
-    metrics::Scrape,
-};
+use crate::metrics::Scrape;
+use ledger_test_support::node::{TestNode, binary};
 use serde_json::Value;
 use std::process::Command;
 

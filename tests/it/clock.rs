@@ -3,10 +3,8 @@
 //! The clock of the machine is right and the block is old, so the tests need no right to set a
 //! clock.
 
-use crate::{
-    crash::formats,
-    kit::{TestAccount, TestNode},
-};
+use crate::crash::formats;
+use ledger_test_support::{TestAccount, node::TestNode};
 use ledger_types::AccountAddress;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,6 +1,6 @@
 //! The command `config`, and starts with an invalid configuration.
 
-use crate::kit::{TestNode, binary};
+use ledger_test_support::node::{TestNode, binary};
 use std::{fs, process::Output};
 
 /// Converts the output of a command to text.

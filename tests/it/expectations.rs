@@ -1,7 +1,10 @@
 //! `Expect: 100-continue` (RFC 9110, section 10.1.1): a client that waits for the interim response
 //! gets it when its body will be read, and the final status otherwise.
 
-use crate::kit::{RawConnection, TestCertificate, TestNode};
+use ledger_test_support::{
+    http::{RawConnection, TestCertificate},
+    node::TestNode,
+};
 use reqwest::Method;
 
 /// A request whose client waits before it sends its body.

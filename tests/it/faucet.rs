@@ -1,15 +1,19 @@
 //! The faucet: concurrent requests, forms of responses, and rejected requests.
 
-use crate::kit::{TestAccount, TestNode, test_genesis};
 use futures::future::join_all;
 use ledger_crypto::HashValue;
+use ledger_test_support::{TestAccount, node::TestNode, test_genesis};
 use ledger_types::Parameters;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// Sends a POST request to the faucet.
-async fn post(node: &TestNode, path: &str, body: Option<Value>) -> crate::kit::HttpResponse {
+async fn post(
+    node: &TestNode,
+    path: &str,
+    body: Option<Value>,
+) -> ledger_test_support::http::HttpResponse {
     let url = format!("{}{path}", node.faucet.as_ref().unwrap());
     let mut request = node.http.request(Method::POST, &url);
     if let Some(body) = body {

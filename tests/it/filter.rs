@@ -1,7 +1,11 @@
 //! The submission filter and the switches of the API: from the configuration, after a restart, and
 //! changed on the admin listener while the node runs.
 
-use crate::kit::{HttpResponse, TestAccount, TestNode, binary};
+use ledger_test_support::{
+    TestAccount,
+    http::HttpResponse,
+    node::{TestNode, binary},
+};
 use ledger_types::SignedTransaction;
 use reqwest::Method;
 use serde_json::{Value, json};

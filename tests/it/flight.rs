@@ -1,8 +1,8 @@
 //! The recording of the newest blocks: requested on the admin listener, and limited in number.
 
 #[cfg(target_os = "linux")]
-use crate::kit::{DiskOperation, SlowDisk, until};
-use crate::kit::{HttpResponse, TestAccount, TestNode};
+use ledger_test_support::node::{DiskOperation, SlowDisk, until};
+use ledger_test_support::{TestAccount, http::HttpResponse, node::TestNode};
 use reqwest::Method;
 use serde_json::Value;
 use std::{

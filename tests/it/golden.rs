@@ -4,9 +4,10 @@
 //! `UPDATE_GOLDEN=1 cargo test --test it golden::` rewrites them. Every change of one is listed in
 //! the changelog. The metrics are those of `config/metrics.md`, and `metrics::` compares them.
 
-use crate::{
-    kit::{TestCertificate, TestNode, binary},
-    metrics::node_at_work,
+use crate::metrics::node_at_work;
+use ledger_test_support::{
+    http::TestCertificate,
+    node::{TestNode, binary},
 };
 use reqwest::Method;
 use serde_json::Value;

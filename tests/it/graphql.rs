@@ -1,6 +1,6 @@
 //! The separate listener for GraphQL, at which clients of a local network expect an indexer.
 
-use crate::kit::{HttpResponse, TestAccount, TestNode};
+use ledger_test_support::{TestAccount, http::HttpResponse, node::TestNode};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -2,11 +2,12 @@
 
 use crate::{
     faucet::faucet_account,
-    kit::{
-        HTTP_11, RawConnection, TestAccount, TestCertificate, TestNode, development_chain,
-        submission_bytes, wait_bytes, within_patience,
-    },
     stop::{BCS, ParkedNode},
+};
+use ledger_test_support::{
+    TestAccount, development_chain,
+    http::{HTTP_11, RawConnection, TestCertificate, submission_bytes, wait_bytes},
+    node::{TestNode, within_patience},
 };
 use serde_json::json;
 use tokio::{

@@ -3,8 +3,12 @@
 //! None may get a response with a server error, make the node panic, or use more memory than a body
 //! may.
 
-use crate::kit::{RawConnection, TestAccount, TestNode, development_chain, post_bytes};
 use futures::future::join_all;
+use ledger_test_support::{
+    TestAccount, development_chain,
+    http::{RawConnection, post_bytes},
+    node::TestNode,
+};
 use serde_json::{Value, json};
 
 /// Maximum size of a body that the node accepts, in bytes.

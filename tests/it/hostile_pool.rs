@@ -2,12 +2,13 @@
 //!
 //! Honest clients are served meanwhile, and no memory of an abandoned request is retained.
 
-use crate::kit::{
-    NodeClient, RawConnection, TestAccount, TestNode, TransactionBuilder, batch_bytes, until,
-    wait_bytes,
-};
 use futures::future::join_all;
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount, TransactionBuilder,
+    http::{NodeClient, RawConnection, batch_bytes, wait_bytes},
+    node::{TestNode, until},
+};
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use serde_json::Value;

@@ -1,10 +1,11 @@
 //! HTTP/2: concurrent requests on a connection, and their limits.
 
-use crate::kit::{
-    Http2Connection, Http2Stream, HttpResponse, TestAccount, TestCertificate, TestNode,
-    development_chain, submission_media_type, until,
-};
 use futures::future::{FutureExt as _, join_all};
+use ledger_test_support::{
+    TestAccount, development_chain,
+    http::{Http2Connection, Http2Stream, HttpResponse, TestCertificate, submission_media_type},
+    node::{TestNode, until},
+};
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use reqwest::Method;

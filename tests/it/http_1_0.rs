@@ -1,6 +1,6 @@
 //! Clients of HTTP/1.0, which cannot read chunks (RFC 9112, section 6.1).
 
-use crate::kit::{RawConnection, TestAccount, TestNode};
+use ledger_test_support::{TestAccount, http::RawConnection, node::TestNode};
 use serde_json::{Value, json};
 
 /// Returns head and body of the response to a request after which the connection ends.

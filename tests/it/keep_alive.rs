@@ -1,15 +1,17 @@
 //! The lifetime and number of connections, as each setting of a listener bounds them.
 
-use crate::{
-    hostile::{
-        counted,
-        frames::{Frames, WINDOW_MAX},
-        until_counted,
+use crate::hostile::{
+    counted,
+    frames::{Frames, WINDOW_MAX},
+    until_counted,
+};
+use ledger_test_support::{
+    TestAccount, development_chain,
+    http::{
+        H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestCertificate,
+        submission_bytes, wait_bytes,
     },
-    kit::{
-        H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestAccount, TestCertificate,
-        TestNode, development_chain, submission_bytes, until, wait_bytes,
-    },
+    node::{TestNode, until},
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},

@@ -5,8 +5,11 @@
 //! Limits on threads do not bind root, so that their test runs its nodes as another user. Without
 //! the right to do that the test prints so and passes, and fails if `CI` is set.
 
-use crate::kit::{TestAccount, TestNode, until, within_patience};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount,
+    node::{TestNode, until, within_patience},
+};
 use std::{
     fs::{self, File},
     io::Write as _,
@@ -198,7 +201,7 @@ fn other_user(directory: &Path) -> Option<User> {
     // map.
     let id = 20_000 + std::process::id() % 40_000;
     let program = directory.join("ledger-node");
-    let binary = crate::kit::binary();
+    let binary = ledger_test_support::node::binary();
     fs::copy(binary.get_program(), &program).unwrap();
     chown(directory, Some(id), Some(id)).unwrap_or_default();
     let version = Command::new("prlimit")

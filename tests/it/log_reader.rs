@@ -1,6 +1,9 @@
 //! A reader of the log that does not read. Requests are served, and the log reports the lost lines.
 
-use crate::kit::{RawConnection, TestNode, until};
+use ledger_test_support::{
+    http::RawConnection,
+    node::{TestNode, until},
+};
 use std::{
     io::{BufRead as _, BufReader, PipeReader, pipe},
     sync::Arc,

@@ -49,6 +49,3 @@ mod tls_clients;
 mod tls_reload;
 mod upgrades;
 mod version;
-
-#[path = "../kit/mod.rs"]
-mod kit;

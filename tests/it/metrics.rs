@@ -1,7 +1,11 @@
 //! The metrics of a node, as Prometheus reads them: counters that move with the work, the names of
 //! `config/metrics.md`, and no text from clients.
 
-use crate::kit::{RawConnection, TestAccount, TestNode, post_bytes, submission_media_type, until};
+use ledger_test_support::{
+    TestAccount,
+    http::{RawConnection, post_bytes, submission_media_type},
+    node::{TestNode, until},
+};
 use ledger_types::Vendor;
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,6 +1,6 @@
 //! Nice values of the threads of a node.
 
-use crate::kit::{TestNode, until};
+use ledger_test_support::node::{TestNode, until};
 use std::fs;
 
 /// The highest nice value, which no thread has without a setting, unless the test itself has it.

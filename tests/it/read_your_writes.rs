@@ -1,8 +1,9 @@
 //! Reads at least at the version of an earlier response, on other connections and under load.
 
-use crate::kit::{
-    RawConnection, RawResponse, TestAccount, TestNode, post_bytes, submission_bytes, until,
-    wait_bytes,
+use ledger_test_support::{
+    TestAccount,
+    http::{RawConnection, RawResponse, post_bytes, submission_bytes, wait_bytes},
+    node::{TestNode, until},
 };
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;

@@ -1,9 +1,10 @@
 //! Requests that the HTTP server rejects before a route gets them: each listener responds with its
 //! error body, and the client can read it.
 
-use crate::{
-    hostile::frames::{DATA, END_HEADERS, END_STREAM, Frames, HEADERS, frame, get_head},
-    kit::{RawConnection, TestCertificate, TestNode},
+use crate::hostile::frames::{DATA, END_HEADERS, END_STREAM, Frames, HEADERS, frame, get_head};
+use ledger_test_support::{
+    http::{RawConnection, TestCertificate},
+    node::TestNode,
 };
 use serde_json::Value;
 

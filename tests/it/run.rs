@@ -1,6 +1,6 @@
 //! The command `run`: its output and its end.
 
-use crate::kit::{TestAccount, TestNode};
+use ledger_test_support::{TestAccount, node::TestNode};
 
 #[tokio::test]
 async fn prints_and_funds_the_accounts_of_a_development_chain() {

@@ -1,6 +1,6 @@
 //! A pending transaction that is signed again after a restart.
 
-use crate::kit::{TestAccount, TestNode, TransactionBuilder};
+use ledger_test_support::{TestAccount, TransactionBuilder, node::TestNode};
 
 #[tokio::test]
 async fn rejects_another_signature_after_a_restart() {

@@ -1,7 +1,11 @@
 //! Signals that must not end a node: `SIGHUP`, which reloads the configuration, and `SIGXFSZ` at a
 //! limit on the size of files.
 
-use crate::kit::{SERVER_NAME, TestAccount, TestCertificate, TestNode, until};
+use ledger_test_support::{
+    TestAccount,
+    http::{SERVER_NAME, TestCertificate},
+    node::{TestNode, until},
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::{

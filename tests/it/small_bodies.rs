@@ -1,7 +1,7 @@
 //! JSON bodies of the admin listener and of the faucet: an object has one form, a wrong member is
 //! named, and no body is encoded.
 
-use crate::kit::{HttpResponse, TestAccount, TestNode};
+use ledger_test_support::{TestAccount, http::HttpResponse, node::TestNode};
 use reqwest::Method;
 use serde_json::{Value, json};
 

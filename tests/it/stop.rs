@@ -1,11 +1,15 @@
 //! Stops while requests wait: each is answered, over HTTP/1.1 and HTTP/2, with and without TLS.
 
-use crate::kit::{
-    H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestAccount, TestCertificate,
-    TestNode, development_chain, post_bytes, submission_media_type, until, within_patience,
-};
 use futures::future::join_all;
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount, development_chain,
+    http::{
+        H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestCertificate, post_bytes,
+        submission_media_type,
+    },
+    node::{TestNode, until, within_patience},
+};
 use reqwest::Method;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -267,7 +271,7 @@ async fn answers_waits_and_pings_over_http2_at_a_stop() {
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_a_payment_of_the_faucet_that_a_stop_interrupts() {
-    use crate::kit::{DiskOperation, SlowDisk};
+    use ledger_test_support::node::{DiskOperation, SlowDisk};
     use serde_json::json;
 
     let Some(disk) = SlowDisk::new() else { return };
@@ -301,7 +305,7 @@ async fn answers_a_payment_of_the_faucet_that_a_stop_interrupts() {
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn exits_with_1_on_a_second_signal_while_a_sync_hangs() {
-    use crate::kit::{DiskOperation, SlowDisk};
+    use ledger_test_support::node::{DiskOperation, SlowDisk};
 
     let Some(disk) = SlowDisk::new() else { return };
     for file in ["ledger.log", "mempool.bcs"] {

@@ -1,6 +1,6 @@
 //! Limits on processes, as containers have them. The node starts all threads before it is ready.
 
-use crate::kit::{TestNode, until};
+use ledger_test_support::node::{TestNode, until};
 use rustix::process::geteuid;
 use std::{
     fs,

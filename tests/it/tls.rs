@@ -1,8 +1,9 @@
 //! TLS of the API listener: protocols, and the certificates that a node starts with.
 
-use crate::{
-    kit::{H2, HTTP_11, RawConnection, SERVER_NAME, TestCertificate, TestNode, tls_settings},
-    security::rejected_start,
+use crate::security::rejected_start;
+use ledger_test_support::{
+    http::{H2, HTTP_11, RawConnection, SERVER_NAME, TestCertificate},
+    node::{TestNode, tls_settings},
 };
 use std::{fs, os::unix::fs::PermissionsExt as _};
 use tokio::net::TcpStream;

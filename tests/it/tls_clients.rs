@@ -1,6 +1,9 @@
 //! `account` and `bench` over TLS: the servers that they trust, and the errors that they name.
 
-use crate::kit::{TestCertificate, TestNode, binary};
+use ledger_test_support::{
+    http::TestCertificate,
+    node::{TestNode, binary},
+};
 use serde_json::{Value, json};
 use std::{
     fs,

@@ -1,7 +1,8 @@
 //! The certificate of the API listener, replaced while it serves by `POST /tls/reload`.
 
-use crate::kit::{
-    HTTP_11, HttpResponse, RawConnection, SERVER_NAME, TestCertificate, TestNode, within_patience,
+use ledger_test_support::{
+    http::{HTTP_11, HttpResponse, RawConnection, SERVER_NAME, TestCertificate},
+    node::{TestNode, within_patience},
 };
 use reqwest::Method;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Tests of framework upgrades: an operator activates a framework version of an existing chain at a
 //! height.
 
-use crate::kit::{TestAccount, TestNode, function_call};
+use ledger_test_support::{TestAccount, function_call, node::TestNode};
 use ledger_vm::Chain;
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `--version`: version, commit and profile of the build, and the backend of ed25519.
 
-use crate::kit::binary;
+use ledger_test_support::node::binary;
 
 #[test]
 fn prints_version_commit_profile_and_backend() {

@@ -3,6 +3,7 @@
 //! A file imports another one if a path in it, in a `use` or inline, leads there. Re-exports are
 //! followed to the file that declares the item. Code under `#[cfg(test)]` does not count.
 
+use super::{citations::citing_files, root};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -105,11 +106,6 @@ impl CrateModules {
         let file = self.modules[parent].file;
         if let Some((_, items)) = &child.content {
             return self.add_module(file, items, &directory.join(name), Some(parent));
-        }
-        if let Some(path) = path_attribute(&child.attrs) {
-            let path = self.files[file].parent().unwrap().join(path);
-            let directory = path.parent().unwrap().to_owned();
-            return self.add_file(&path, &directory, Some(parent));
         }
         let own_directory = directory.join(&name);
         let flat = directory.join(format!("{name}.rs"));
@@ -371,20 +367,22 @@ fn exported_macro(item: &Item) -> Option<String> {
     item.attrs.iter().any(is_exported).then(|| name.to_string())
 }
 
-/// Returns the value of `#[path = "..."]`.
-fn path_attribute(attributes: &[Attribute]) -> Option<String> {
-    attributes
-        .iter()
-        .find_map(|attribute| match &attribute.meta {
-            Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-                syn::Expr::Lit(syn::ExprLit {
-                    lit: syn::Lit::Str(text),
-                    ..
-                }) => Some(text.value()),
-                _ => None,
-            },
-            _ => None,
-        })
+/// A file that two crates include is compiled twice, and its types are two types. Helpers of several
+/// test binaries are in `tests/support`.
+#[test]
+fn only_benches_include_a_file_by_its_path() {
+    let attribute = ["#[", "path"].concat();
+    let files = citing_files().into_iter();
+    let sources = files.filter(|file| file.extension().is_some_and(|end| end == "rs"));
+    let included = sources.filter(|file| {
+        let text = fs::read_to_string(file).unwrap();
+        text.lines()
+            .any(|line| line.trim_start().starts_with(&attribute))
+    });
+    let outside: Vec<_> = included
+        .filter(|file| !file.starts_with(root().join("benches")))
+        .collect();
+    assert!(outside.is_empty(), "{outside:#?}");
 }
 
 #[test]

@@ -41,10 +41,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("ledger-client", &["ledger-types", "ledger-crypto"]),
-    (
-        "ledger-test-support",
-        &["ledger-execution", "ledger-client"],
-    ),
+    ("ledger-test-support", &["ledger-execution", "ledger-store"]),
     (
         "ledger-node",
         &["ledger-api", "ledger-client", "ledger-http"],

@@ -4,7 +4,10 @@ use super::*;
 use crate::{
     protocol::{notifier::CommitNotifier, wait::CommittedHash},
     state::committed::BlockHandle,
-    testing::{block, draft, ledger_info},
+};
+use ledger_test_support::{
+    block::{block, ledger_info},
+    draft::draft,
 };
 use proptest::prelude::*;
 use std::{

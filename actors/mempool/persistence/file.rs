@@ -291,8 +291,7 @@ pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::draft;
-    use ledger_test_support::development_chain;
+    use ledger_test_support::{development_chain, draft::draft};
 
     fn pending() -> Vec<Pending> {
         let pending = (0..3u64).map(|number| Pending {

@@ -219,15 +219,19 @@ pub(crate) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, n
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{block, draft, orderless, wallet::development};
     use ledger_execution::execute_genesis;
+    use ledger_test_support::{
+        block::block,
+        draft::{draft, orderless},
+        store::open_store,
+    };
     use ledger_types::ValidationStatus;
     use std::sync::Arc;
 
     #[test]
     fn restores_a_saved_pool_up_to_smaller_limits_and_retains_its_file() {
         let directory = tempfile::tempdir().unwrap();
-        let (chain, store) = development(directory.path());
+        let (chain, store) = open_store(directory.path());
         let (_writer, reader) = store.split();
         let pending: Vec<_> = (0..50u64)
             .map(|sender| Pending {
@@ -263,7 +267,7 @@ mod tests {
     #[test]
     fn removes_an_unfinished_file_at_the_start() {
         let directory = tempfile::tempdir().unwrap();
-        let (chain, store) = development(directory.path());
+        let (chain, store) = open_store(directory.path());
         let (_writer, reader) = store.split();
         let unfinished = directory.path().join(format!("{FILE_NAME}.tmp"));
         std::fs::write(&unfinished, [1; 100]).unwrap();
@@ -279,7 +283,7 @@ mod tests {
             ..MempoolConfig::default()
         });
         let reason_after_readmit =
-            |pool: &mut Pool, draft: crate::testing::Draft, sequence_number| {
+            |pool: &mut Pool, draft: ledger_test_support::draft::Draft, sequence_number| {
                 let pending = Pending {
                     transaction: draft.checked(),
                     inserted_at_secs: 100,
@@ -308,7 +312,7 @@ mod tests {
     #[test]
     fn skips_saved_transactions_that_the_ledger_has_executed() {
         let directory = tempfile::tempdir().unwrap();
-        let (chain, store) = development(directory.path());
+        let (chain, store) = open_store(directory.path());
         let tip = execute_genesis(&store.genesis().unwrap().unwrap(), &chain).tip;
         let [executed, waiting] = [7, 8].map(|nonce| orderless(1, nonce).checked());
         let mut block = Arc::unwrap_or_clone(block(1, &[Arc::clone(&executed)], &[]));

@@ -66,8 +66,7 @@ fn log_retry(directory: &Path, pending: &[Pending], error: &io::Error, tries_lef
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::draft;
-    use ledger_test_support::development_chain;
+    use ledger_test_support::{development_chain, draft::draft};
 
     fn pending() -> Vec<Pending> {
         vec![Pending {

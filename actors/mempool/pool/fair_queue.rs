@@ -245,7 +245,7 @@ impl AccountShares {
 #[cfg(test)]
 mod tests {
     use super::{super::entry::Tags, *};
-    use crate::testing::draft;
+    use ledger_test_support::draft::draft;
 
     const PRICE: u64 = 100;
     const END: u64 = 4 * DEBT_MIN_USECS;

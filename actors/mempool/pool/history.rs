@@ -11,10 +11,13 @@ use super::{
 use crate::{
     GroupEnd, SubmitError,
     mempool::persistence::{file, restore},
-    testing::{Draft, block, draft, leaving_out, orderless},
 };
 use fastrand::Rng;
-use ledger_test_support::development_chain;
+use ledger_test_support::{
+    block::{block, leaving_out},
+    development_chain,
+    draft::{Draft, draft, orderless},
+};
 use ledger_types::{
     ExecutedBlock, ReplayProtector::SequenceNumber, TransactionInfo, ValidationStatus,
 };

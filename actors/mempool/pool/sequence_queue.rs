@@ -262,7 +262,7 @@ impl SequenceQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::draft;
+    use ledger_test_support::draft::draft;
     use proptest::prelude::*;
 
     fn entry(number: u64) -> Entry {

@@ -6,9 +6,10 @@ mod newcomers;
 mod orderless;
 
 use super::*;
-use crate::{
-    SubmitError,
-    testing::{Draft, block, draft, leaving_out, orderless},
+use crate::SubmitError;
+use ledger_test_support::{
+    block::{block, leaving_out},
+    draft::{Draft, draft, orderless},
 };
 use ledger_types::ValidationStatus;
 

@@ -1,7 +1,10 @@
 //! Tests of the batches and of the tasks that complete them.
 
 use super::*;
-use crate::testing::{block, draft, ledger_info};
+use ledger_test_support::{
+    block::{block, ledger_info},
+    draft::draft,
+};
 use std::{
     pin::{Pin, pin},
     task::{Context, Waker},

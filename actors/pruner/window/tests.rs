@@ -1,7 +1,7 @@
 //! Tests of the window and of the decision which versions stay.
 
 use super::*;
-use crate::testing::ledger_info;
+use ledger_test_support::block::ledger_info;
 use proptest::prelude::*;
 
 fn window(window_versions: u64, batch_versions: u64) -> Window {

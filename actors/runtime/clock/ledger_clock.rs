@@ -260,7 +260,8 @@ fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{HandClock, ledger_clock};
+    use crate::testing::ledger_clock;
+    use ledger_test_support::HandClock;
     use std::sync::Arc;
 
     #[test]

@@ -7,11 +7,11 @@ mod batches;
 mod threads;
 
 use super::*;
-use crate::testing::wallet::{Wallet, funded};
 use bytes::Bytes;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
 use ledger_execution::{build_chain, development_genesis};
 use ledger_limits::ClientKeys;
+use ledger_test_support::Wallet;
 use ledger_types::{
     Discard, Parameters, ValidationStatus, Vendor,
     transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX},
@@ -65,7 +65,7 @@ impl Fixture {
         let genesis = development_genesis(4, Vendor::default(), Parameters::default());
         Self {
             chain: build_chain(&genesis).unwrap(),
-            wallet: funded().remove(0),
+            wallet: Wallet::development().remove(0),
             completed: mpsc::channel(),
         }
     }

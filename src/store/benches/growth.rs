@@ -9,15 +9,12 @@
 
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/kit.rs"]
-mod kit;
-
 use fastrand::Rng;
-use kit::{
-    BlockGenerator, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer,
-};
 use ledger_crypto::HashValue;
 use ledger_store::{PageEnd, Snapshot, Store, StoreError, StoreOptions};
+use ledger_test_support::generated::{
+    BlockGenerator, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer,
+};
 use ledger_types::{EventKey, ExecutedBlock, WriteOp};
 use std::{
     collections::BTreeMap,

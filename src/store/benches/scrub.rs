@@ -13,17 +13,12 @@
 
 #![allow(clippy::print_stdout)]
 
-// The generator of the other bench has more than is used here.
-#[allow(dead_code)]
-#[path = "../tests/kit.rs"]
-mod kit;
-
 use fastrand::Rng;
-use kit::{BlockGenerator, genesis, transfer};
 use ledger_store::{
     FileSize, ScrubControl, ScrubOutcome, Store, StoreOptions, StoreReader, StoreScrubber,
     StoreWriter,
 };
+use ledger_test_support::generated::{BlockGenerator, genesis, transfer};
 use redb::{
     Builder, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
     StorageBackend, TableDefinition, TableHandle,

@@ -2,13 +2,12 @@
 
 use super::{
     Config, configured,
-    kit::genesis,
     recovery::{LARGE, SMALL, initialized, open},
     workload::Workload,
 };
 use crate::{Store, StoreError, StoreOptions, StoreWriter, wal::WalConfig};
 use ledger_crypto::HashValue;
-use ledger_test_support::{Disk, Fault};
+use ledger_test_support::{Disk, Fault, generated::genesis};
 use ledger_types::ExecutedBlock;
 use serde::Serialize;
 use std::{

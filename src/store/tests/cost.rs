@@ -6,17 +6,19 @@
 
 #![expect(clippy::print_stdout, reason = "the counts are the figures of a run")]
 
-use super::{
-    Config, configured,
-    kit::{BlockGenerator, TransactionSpec, address, genesis, resource_key, stream, transfer},
-};
+use super::{Config, configured};
 use crate::{
     Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::compaction::CompactionConfig,
     wal::WalConfig,
 };
 use fastrand::Rng;
 use ledger_crypto::HashValue;
-use ledger_test_support::{Disk, Traffic};
+use ledger_test_support::{
+    Disk, Traffic,
+    generated::{
+        BlockGenerator, TransactionSpec, address, genesis, resource_key, stream, transfer,
+    },
+};
 use ledger_types::ExecutedBlock;
 use std::{collections::BTreeMap, iter::zip, sync::Arc};
 

@@ -3,10 +3,10 @@
 //! From the chosen operation everything fails, as if the machine had stopped. Then the store is
 //! opened on each image that the disk may have (`ledger_test_support::Disk`).
 
-use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
+use super::{Config, OPTIONS, configured, workload::Workload};
 use crate::{Store, StoreError};
 use fastrand::Rng;
-use ledger_test_support::{Disk, Fault, Image};
+use ledger_test_support::{Disk, Fault, Image, generated::genesis};
 
 /// Returns the synced content and a part of the later writes, which `seed` determines.
 fn torn_image(disk: &Disk, seed: u64) -> Image {

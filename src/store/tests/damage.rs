@@ -1,8 +1,9 @@
 //! Damaged bytes of the database file: opening the store fails, or every answer is correct.
 
-use super::{OPTIONS, kit::genesis, workload::Workload};
+use super::{OPTIONS, workload::Workload};
 use crate::{Snapshot, Store, StoreError};
 use fastrand::Rng;
+use ledger_test_support::generated::genesis;
 use std::{fs, ops::Range, path::Path};
 
 /// Number of damaged files.

@@ -1,11 +1,11 @@
 //! The disk space that checkpoints take, compared with the bound that the writer checks.
 
-use super::kit::{BlockGenerator, genesis, transfer};
 use crate::{
     FileSize, Store, StoreError, StoreOptions, StoreReader, StoreWriter,
     write::disk_space::{checkpoint_bytes, content_bytes},
 };
 use fastrand::Rng;
+use ledger_test_support::generated::{BlockGenerator, genesis, transfer};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// A workload of transfers between random accounts.

@@ -1,9 +1,9 @@
 //! The end of the write-ahead log after a cut, zeros, or a flipped bit in its last record: what the
 //! start reports, and the ledger that it opens.
 
-use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
+use super::{Config, OPTIONS, configured, workload::Workload};
 use crate::{LogReplay, RecordDefect, Store, wal::WalConfig};
-use ledger_test_support::{Disk, Image};
+use ledger_test_support::{Disk, Image, generated::genesis};
 use redb::StorageBackend as _;
 
 /// Height of the newest block, which is alone in the last record of the log.

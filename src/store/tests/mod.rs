@@ -5,7 +5,6 @@ mod cost;
 mod crash;
 mod damage;
 mod disk_space;
-mod kit;
 mod log_tail;
 mod model;
 mod moved_files;

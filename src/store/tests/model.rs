@@ -1,6 +1,6 @@
 //! The store against the model: random chains, groups, prunes, restarts, and snapshots.
 
-use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
+use super::{Config, OPTIONS, configured, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
     index::{
@@ -9,6 +9,7 @@ use crate::{
     },
     tables::{codec::encode, schema::RUNS},
 };
+use ledger_test_support::generated::genesis;
 use proptest::prelude::*;
 use redb::ReadableTable;
 use std::{

@@ -1,8 +1,9 @@
 //! Files of a store that are removed, renamed or replaced while it is open: nothing is acknowledged
 //! after it, and what was acknowledged before is in the removed files.
 
-use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
+use super::{Config, OPTIONS, configured, workload::Workload};
 use crate::{PathChange, PruneBound, Store, StoreError, StoreReader, StoreWriter, wal::WalConfig};
+use ledger_test_support::generated::genesis;
 use std::{fs, path::Path};
 use tempfile::TempDir;
 

@@ -1,12 +1,12 @@
 //! The write-ahead log in a store: the syncs of each operation, recovery, and damaged logs.
 
-use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
+use super::{Config, OPTIONS, configured, workload::Workload};
 use crate::{
     Store, StoreError, StoreReader, StoreWriter,
     tables::schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
     wal::WalConfig,
 };
-use ledger_test_support::{Disk, Fault, Image};
+use ledger_test_support::{Disk, Fault, Image, generated::genesis};
 use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
 use std::{
     fs,

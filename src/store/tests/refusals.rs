@@ -1,14 +1,11 @@
 //! Directories, blocks, and versions that the store rejects. Messages name the directory.
 
-use super::{
-    OPTIONS,
-    kit::{genesis, resource_key, stream},
-    workload::Workload,
-};
+use super::{OPTIONS, workload::Workload};
 use crate::{
     PruneBound, Snapshot, Store, StoreError,
     tables::schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
 };
+use ledger_test_support::generated::{genesis, resource_key, stream};
 use ledger_types::{FrameworkUpgrade, StateError, StateView as _};
 use redb::Database;
 use std::{

@@ -1,11 +1,12 @@
 //! Scrubbing of an open store: what it finds, and that it finds nothing in an intact one.
 
-use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
+use super::{Config, OPTIONS, configured, workload::Workload};
 use crate::{
     ScrubControl, ScrubOutcome, Snapshot, Store, StoreError, StoreReader, StoreScrubber,
     StoreWriter,
 };
 use fastrand::Rng;
+use ledger_test_support::generated::genesis;
 use redb::{StorageBackend, backends::InMemoryBackend};
 use std::{
     fmt, fs, io,

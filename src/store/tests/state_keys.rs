@@ -1,10 +1,10 @@
 //! State keys of an address in cases that the random chains of the model do not reach.
 
-use super::{
-    Config, OPTIONS, configured,
-    kit::{BlockGenerator, TransactionSpec, address, genesis, resource_key},
-};
+use super::{Config, OPTIONS, configured};
 use crate::{AddressStateEntry, Snapshot, Store, StoreWriter};
+use ledger_test_support::generated::{
+    BlockGenerator, TransactionSpec, address, genesis, resource_key,
+};
 use ledger_types::WriteOp;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 

@@ -1,14 +1,14 @@
 //! The measured size of the content, and pruning by the time of blocks.
 
-use super::{
-    Config, OPTIONS, configured,
-    kit::{BlockGenerator, genesis, transfer},
-};
+use super::{Config, OPTIONS, configured};
 use crate::{
     PruneBound, Store, StoreReader, StoreWriter, index::Kind, io::page_count::allocated_pages,
 };
 use fastrand::Rng;
-use ledger_test_support::Disk;
+use ledger_test_support::{
+    Disk,
+    generated::{BlockGenerator, genesis, transfer},
+};
 use redb::{StorageBackend, backends::InMemoryBackend};
 use std::{collections::BTreeMap, sync::Arc};
 

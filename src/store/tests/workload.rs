@@ -1,10 +1,12 @@
 //! A random chain with a naive model of its answers, and the comparison with a snapshot.
 
-use super::kit::{BlockGenerator, TransactionSpec, address, resource_key, state_key, stream};
 use crate::{
     HashLookup, PageEnd, Snapshot, StoreError, StreamPage, StreamPosition, TransactionSummary,
 };
 use fastrand::Rng;
+use ledger_test_support::generated::{
+    BlockGenerator, TransactionSpec, address, resource_key, state_key, stream,
+};
 use ledger_types::{
     ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, ReplayProtector,
     StateKey, WriteOp,

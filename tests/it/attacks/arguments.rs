@@ -4,7 +4,7 @@ use super::{
     attacker::{ATTACKER_SEED, Attacker, Preparation, prepared},
     requests::{Connections, Requests, SMALL_PER_SECOND},
 };
-use crate::kit::{TestAccount, function_call, post_bytes};
+use ledger_test_support::{TestAccount, function_call, http::post_bytes};
 use ledger_types::SignedTransaction;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! `ledger-node bench` as a separate process.
 
-use crate::kit::{TestNode, binary};
+use ledger_test_support::node::{TestNode, binary};
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 

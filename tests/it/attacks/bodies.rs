@@ -4,7 +4,7 @@ use super::{
     attacker::{Attacker, Pace, Preparation, prepared},
     requests::{RESPONSE_TIME_MAX, kind},
 };
-use crate::kit::RawConnection;
+use ledger_test_support::http::RawConnection;
 use std::{sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::timeout};
 

@@ -4,11 +4,9 @@ use super::{
     attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
     requests::{Connections, Requests},
 };
-use crate::{
-    kit::{TestAccount, function_call},
-    threads::COMPRESSED,
-};
+use crate::threads::COMPRESSED;
 use futures::future::FutureExt as _;
+use ledger_test_support::{TestAccount, function_call};
 
 use std::sync::Arc;
 

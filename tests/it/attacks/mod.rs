@@ -28,14 +28,16 @@ mod requests;
 mod second_signatures;
 mod target;
 
-use crate::{
-    hostile::{counted, until_counted, until_open},
-    kit::{HttpClient, NodeClient, TestAccount, within_patience},
-};
+use crate::hostile::{counted, until_counted, until_open};
 use attacker::{Attacker, Preparation};
 use bench::{Bench, CONNECTIONS};
 use figures::{Attacked, Figures, print_heading, print_untested};
 use futures::future::BoxFuture;
+use ledger_test_support::{
+    TestAccount,
+    http::{HttpClient, NodeClient},
+    node::within_patience,
+};
 use std::{env, sync::Arc, time::Instant};
 use target::Target;
 

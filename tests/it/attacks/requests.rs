@@ -1,10 +1,8 @@
 //! Requests at a fixed rate, and the kinds of responses to them.
 
 use super::attacker::{Attacker, Pace, Preparation, prepared};
-use crate::{
-    kit::{RawConnection, RawResponse},
-    log_reader,
-};
+use crate::log_reader;
+use ledger_test_support::http::{RawConnection, RawResponse};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::timeout};

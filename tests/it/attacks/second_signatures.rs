@@ -4,8 +4,11 @@ use super::{
     attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
     requests::{Connections, Requests},
 };
-use crate::kit::{TestAccount, TransactionBuilder, batch_bytes, submission_bytes};
 use futures::future::FutureExt as _;
+use ledger_test_support::{
+    TestAccount, TransactionBuilder,
+    http::{batch_bytes, submission_bytes},
+};
 use ledger_types::SignedTransaction;
 use std::sync::Arc;
 

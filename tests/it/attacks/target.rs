@@ -1,11 +1,11 @@
 //! The nodes under attack.
 
 use crate::{
-    kit::TestNode,
     log_reader::{lost_lines, unread_node},
     threads::node_without_threads,
 };
 use futures::future::{BoxFuture, FutureExt as _, ready};
+use ledger_test_support::node::TestNode;
 use std::{
     io::{PipeReader, Read as _},
     ops::Deref,

@@ -1,7 +1,7 @@
 //! Runs of `bench` that end early: the report has what was measured until then.
 
 use super::command;
-use crate::kit::{TestNode, until};
+use ledger_test_support::node::{TestNode, until};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 use std::process::{Child, Stdio};

@@ -1,6 +1,6 @@
 //! Options of `bench` that it rejects before it sends a transaction.
 
-use crate::kit::{TestNode, binary};
+use ledger_test_support::node::{TestNode, binary};
 use std::process::Command;
 
 /// Each of these options takes memory before the load begins.

@@ -1,8 +1,8 @@
 //! The data that a node has acknowledged to its clients. The next node on the same directory must
 //! have all of it.
 
-use crate::kit::HttpResponse;
 use ledger_crypto::HashValue;
+use ledger_test_support::http::HttpResponse;
 use serde_json::Value;
 use std::sync::Mutex;
 

@@ -5,9 +5,9 @@ use super::{
     acknowledged::{Acknowledgments, Bounds, Committed, number},
     load::{CLIENTS, payer},
 };
-use crate::kit::{NodeClient, TestAccount};
 use fastrand::Rng;
 use ledger_execution::development_genesis;
+use ledger_test_support::{TestAccount, http::NodeClient};
 use ledger_types::{AccountAddress, Parameters, Vendor};
 use reqwest::Method;
 use serde_json::{Value, json};

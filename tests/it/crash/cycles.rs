@@ -21,8 +21,8 @@ use super::{
     load::{self, CLIENTS, payer},
     plan::{Cycle, Phase, plan},
 };
-use crate::kit::{TestNode, until};
 use ledger_crypto::HashValue;
+use ledger_test_support::node::{TestNode, until};
 use std::{
     collections::BTreeMap,
     fs::File,

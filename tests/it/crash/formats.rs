@@ -8,12 +8,14 @@
 //! cargo test --test it crash::formats::make -- --ignored
 //! ```
 
-use crate::kit::{TestAccount, TestNode, function_call, submission_media_type};
 use ledger_actors::{Clock, Node, NodeConfig, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::build_chain;
 use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::{
+    TestAccount, function_call, http::submission_media_type, node::TestNode,
+};
 use ledger_types::AccountAddress;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};

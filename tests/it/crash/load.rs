@@ -1,7 +1,10 @@
 //! Clients that transfer until the node ends, each after its previous transfer is committed.
 
 use super::acknowledged::{Acknowledged, Committed, number};
-use crate::kit::{HttpResponse, NodeClient, TestAccount};
+use ledger_test_support::{
+    TestAccount,
+    http::{HttpResponse, NodeClient},
+};
 use ledger_vm::Chain;
 use std::sync::Arc;
 use tokio::task::JoinHandle;

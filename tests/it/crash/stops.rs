@@ -1,7 +1,11 @@
 //! Single cases: `kill -9` under load, and a graceful stop.
 
-use crate::kit::{NodeClient, TestAccount, TestNode, until};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount,
+    http::NodeClient,
+    node::{TestNode, until},
+};
 use ledger_vm::Chain;
 use std::sync::{Arc, Mutex};
 

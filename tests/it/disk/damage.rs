@@ -5,10 +5,8 @@
 //! release builds do not.
 
 use super::check_message;
-use crate::{
-    flight::{flight_files, recording},
-    kit::{TestAccount, TestNode},
-};
+use crate::flight::{flight_files, recording};
+use ledger_test_support::{TestAccount, node::TestNode};
 use reqwest::Method;
 use std::{
     fs::{self, File},

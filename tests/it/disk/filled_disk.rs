@@ -3,9 +3,13 @@
 mod sender;
 
 use super::{Tmpfs, full::fill};
-use crate::kit::{HttpResponse, SlowDisk, TestAccount, TestNode, until};
 use futures::{FutureExt as _, future::join_all};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount,
+    http::HttpResponse,
+    node::{SlowDisk, TestNode, until},
+};
 use ledger_vm::Chain;
 use reqwest::Method;
 use sender::Sender;

@@ -1,8 +1,12 @@
 //! A disk that becomes full while a node runs.
 
 use super::Tmpfs;
-use crate::kit::{HttpResponse, TestAccount, TestNode, function_call, until};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount, function_call,
+    http::HttpResponse,
+    node::{TestNode, until},
+};
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use reqwest::Method;

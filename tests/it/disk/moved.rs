@@ -2,9 +2,13 @@
 //! runs.
 
 use super::full::check_rejected;
-use crate::kit::{HttpResponse, TestAccount, TestNode, until};
 use futures::future::join_all;
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount,
+    http::HttpResponse,
+    node::{TestNode, until},
+};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 use std::{

@@ -4,7 +4,7 @@ use super::{
     damage::{change_rows, stopped_node},
     full::check_rejected,
 };
-use crate::kit::{DiskOperation, SlowDisk, until};
+use ledger_test_support::node::{DiskOperation, SlowDisk, until};
 
 /// Size of the smallest page of the database.
 const PAGE_BYTES: usize = 4096;

@@ -6,11 +6,13 @@
 
 mod under_load;
 
-use crate::{
-    kit::{DiskOperation, HttpResponse, SlowDisk, TestAccount, TestNode, until, within_patience},
-    metrics::Scrape,
-};
+use crate::metrics::Scrape;
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount,
+    http::HttpResponse,
+    node::{DiskOperation, SlowDisk, TestNode, until, within_patience},
+};
 use ledger_vm::Chain;
 use std::time::{Duration, Instant};
 

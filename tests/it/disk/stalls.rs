@@ -3,9 +3,13 @@
 //! A thread that uses no disk hangs in the write that wakes another thread.
 
 use super::slow::{Fixture, HungSync, recipient};
-use crate::kit::{
-    DiskOperation::{self, Read, Sync, Write},
-    HttpClient, SlowDisk, TestAccount, TestNode, binary, until,
+use ledger_test_support::{
+    TestAccount,
+    http::HttpClient,
+    node::{
+        DiskOperation::{self, Read, Sync, Write},
+        SlowDisk, TestNode, binary, until,
+    },
 };
 use reqwest::Method;
 use std::{

@@ -2,7 +2,7 @@
 //! changes nothing.
 
 use super::{Tmpfs, check_message};
-use crate::kit::{TestAccount, TestNode};
+use ledger_test_support::{TestAccount, node::TestNode};
 use std::{
     fs,
     io::{BufRead as _, BufReader},

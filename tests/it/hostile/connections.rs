@@ -3,8 +3,11 @@
 use super::{
     address, connect, connect_from, counted, get_status, until_counted, until_honest, until_open,
 };
-use crate::kit::{H2, TestCertificate, TestNode};
 use futures::future::join_all;
+use ledger_test_support::{
+    http::{H2, TestCertificate},
+    node::TestNode,
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,

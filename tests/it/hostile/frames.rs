@@ -1,6 +1,9 @@
 //! An HTTP/2 client that follows no rules: it writes any frames, and reads only when a test does.
 
-use crate::kit::{H2, TestCertificate, TestNode};
+use ledger_test_support::{
+    http::{H2, TestCertificate},
+    node::TestNode,
+};
 use std::io;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

@@ -4,7 +4,11 @@ use super::{
     CONNECTION_BYTES_MAX, GET, GROWTH_BYTES_MAX, LARGE, connect, connect_narrow, counted,
     get_status, processor_ticks, until_counted, until_honest, until_open, write_some,
 };
-use crate::kit::{RawConnection, TestAccount, TestNode, post_bytes, until};
+use ledger_test_support::{
+    TestAccount,
+    http::{RawConnection, post_bytes},
+    node::{TestNode, until},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,

@@ -1,7 +1,7 @@
 //! HTTP/2 connections that break or stretch the rules of the protocol.
 
 use super::{GROWTH_BYTES_MAX, counted, frames::*, until_counted, until_open};
-use crate::kit::{TestCertificate, TestNode};
+use ledger_test_support::{http::TestCertificate, node::TestNode};
 
 /// The start of a response head with status 200, an entry of the static table of HPACK.
 const STATUS_200: &[u8] = &[0x88];

@@ -13,7 +13,10 @@ mod proxies;
 mod streams;
 mod waits;
 
-use crate::kit::{RawConnection, TestNode, until};
+use ledger_test_support::{
+    http::RawConnection,
+    node::{TestNode, until},
+};
 use std::{fs, io::ErrorKind, net::SocketAddr};
 use tokio::net::{TcpSocket, TcpStream};
 

@@ -1,8 +1,11 @@
 //! Clients behind a trusted proxy, and clients that pretend to be behind one.
 
 use super::{address, connect_from, until_counted};
-use crate::kit::{RawConnection, TestNode, until};
 use futures::future::join_all;
+use ledger_test_support::{
+    http::RawConnection,
+    node::{TestNode, until},
+};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 /// Address of the trusted proxy.

@@ -5,10 +5,12 @@ use super::{
     frames::{DATA, Frames, HEADERS, RST_STREAM, WINDOW_MAX, get, streams},
     until_counted, until_open,
 };
-use crate::kit::{
-    TestAccount, TestCertificate, TestNode, development_chain, submission_media_type, until,
-};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount, development_chain,
+    http::{TestCertificate, submission_media_type},
+    node::{TestNode, until},
+};
 use reqwest::Method;
 use tokio::sync::Mutex;
 

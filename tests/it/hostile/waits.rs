@@ -1,8 +1,11 @@
 //! Waits for many transactions whose responses are not read, or abandoned.
 
 use super::{connect, connect_narrow, until_counted, until_open};
-use crate::kit::{RawConnection, TestCertificate, TestNode, post_bytes, until};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    http::{RawConnection, TestCertificate, post_bytes},
+    node::{TestNode, until},
+};
 use reqwest::Method;
 use tokio::io::AsyncWriteExt as _;
 

@@ -1,7 +1,7 @@
 //! The figures of a run, and their limits.
 
 use super::{FACTOR, Mode, load::Outcome, observers::Observations};
-use crate::kit::TestNode;
+use ledger_test_support::node::TestNode;
 use std::time::Duration;
 
 /// The figures of a run.

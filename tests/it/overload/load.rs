@@ -2,8 +2,12 @@
 //! transactions.
 
 use super::{explanation, passkeys::Passkeys};
-use crate::kit::{NodeClient, RawConnection, TestAccount, TestNode, submission_bytes, wait_bytes};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount,
+    http::{NodeClient, RawConnection, submission_bytes, wait_bytes},
+    node::TestNode,
+};
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use std::{

@@ -19,9 +19,12 @@ mod load;
 mod observers;
 mod passkeys;
 
-use crate::kit::{TestAccount, TestNode, until};
 use figures::{Figures, allowed_bytes};
 use futures::future::join_all;
+use ledger_test_support::{
+    TestAccount,
+    node::{TestNode, until},
+};
 use ledger_vm::Chain;
 use load::{Load, Wallet};
 use observers::Observers;

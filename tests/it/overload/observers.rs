@@ -1,7 +1,7 @@
 //! Observers of a node during an overload. One requests the health check, the other the state of
 //! the actors on the admin listener.
 
-use crate::kit::{HttpClient, TestNode};
+use ledger_test_support::{http::HttpClient, node::TestNode};
 use reqwest::Method;
 use std::{
     sync::{

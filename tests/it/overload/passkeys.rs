@@ -1,8 +1,8 @@
 //! Accounts whose signatures are the most expensive to check: sets of the maximum number of
 //! passkeys.
 
-use crate::kit::{TestAccount, TestKey, TransactionBuilder, seed};
 use bytes::Bytes;
+use ledger_test_support::{TestAccount, TestKey, TransactionBuilder, seed};
 use ledger_types::{
     AccountAddress, SignedTransaction,
     transaction::{AccountAuthenticator, MultiKey, SIGNATURES_MAX},

@@ -1,7 +1,7 @@
 //! The file of a running node: its size on the disk, and the number of pages in use.
 
-use crate::kit::TestNode;
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::node::TestNode;
 use std::fs;
 
 /// The usage of the file at one time.

@@ -2,7 +2,11 @@
 //! exactly.
 
 use super::{known::Transfer, number, watch::Watch};
-use crate::kit::{NodeClient, TestAccount, TestNode, binary};
+use ledger_test_support::{
+    TestAccount,
+    http::NodeClient,
+    node::{TestNode, binary},
+};
 use serde_json::Value;
 use std::{
     process::{Child, Stdio},

@@ -6,8 +6,8 @@ use super::{
     number,
     watch::{Response, Watch},
 };
-use crate::kit::NodeClient;
 use fastrand::Rng;
+use ledger_test_support::http::NodeClient;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -6,8 +6,11 @@ use super::{
     under_load::check_window,
     watch::Watch,
 };
-use crate::kit::{NodeClient, TestNode, until};
 use fastrand::Rng;
+use ledger_test_support::{
+    http::NodeClient,
+    node::{TestNode, until},
+};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 

@@ -17,9 +17,11 @@ use super::{
     from_environment,
     load::{bench, report},
 };
-use crate::{
-    kit::{NodeClient, TestAccount, TestNode, binary, until},
-    metrics::Scrape,
+use crate::metrics::Scrape;
+use ledger_test_support::{
+    TestAccount,
+    http::NodeClient,
+    node::{TestNode, binary, until},
 };
 use ledger_types::AccountAddress;
 use serde_json::Value;

@@ -18,8 +18,11 @@ use super::{
     reads::{Reader, check_block},
     watch::Watch,
 };
-use crate::kit::{NodeClient, TestNode, until};
 use fastrand::Rng;
+use ledger_test_support::{
+    http::NodeClient,
+    node::{TestNode, until},
+};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Number of readers, each of which makes all kinds of reads.

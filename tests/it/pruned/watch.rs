@@ -1,7 +1,10 @@
 //! The requests to a node with a moving window, and the checks of every response.
 
 use super::{bounds::Bounds, known::Known};
-use crate::kit::{HttpResponse, NodeClient, TestAccount};
+use ledger_test_support::{
+    TestAccount,
+    http::{HttpResponse, NodeClient},
+};
 use std::{
     collections::BTreeMap,
     sync::{

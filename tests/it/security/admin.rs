@@ -1,7 +1,7 @@
 //! The admin listener: its token, its address, and the names that requests may use for it.
 
 use super::{ADMIN_ROUTES, admin_paths, file, rejected_start, send};
-use crate::kit::{RawConnection, TestNode};
+use ledger_test_support::{http::RawConnection, node::TestNode};
 use reqwest::Method;
 use std::time::Duration;
 use tokio::time::timeout;

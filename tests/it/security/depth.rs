@@ -2,7 +2,7 @@
 //! a thread ends the process. Debug builds have the largest stack frames, and so the least margin.
 
 use super::non_public_paths;
-use crate::kit::TestNode;
+use ledger_test_support::node::TestNode;
 use reqwest::Method;
 use serde_json::json;
 

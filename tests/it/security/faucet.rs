@@ -1,7 +1,7 @@
 //! Web pages and hosts that the faucet accepts requests from.
 
 use super::send;
-use crate::kit::{TestAccount, TestNode};
+use ledger_test_support::{TestAccount, node::TestNode};
 use reqwest::Method;
 
 /// Returns the balance of an account, or 0 if it does not exist.

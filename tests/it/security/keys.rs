@@ -1,7 +1,10 @@
 //! Private keys: how commands read them, and who can read their files.
 
 use super::file;
-use crate::kit::{TestAccount, TestNode, binary, until};
+use ledger_test_support::{
+    TestAccount,
+    node::{TestNode, binary, until},
+};
 use rustix::{
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{LocalModes, tcgetattr},

@@ -1,7 +1,10 @@
 //! The log, which clients cannot write to.
 
-use crate::kit::{H2, RawConnection, TestCertificate, TestNode, post_bytes};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    http::{H2, RawConnection, TestCertificate, post_bytes},
+    node::TestNode,
+};
 
 /// Number of misbehaving connections of each kind, each of which might log a line.
 const CONNECTIONS: usize = 5;

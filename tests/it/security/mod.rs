@@ -7,7 +7,10 @@ mod keys;
 mod log;
 mod secrets;
 
-use crate::kit::{HttpResponse, TestNode, binary};
+use ledger_test_support::{
+    http::HttpResponse,
+    node::{TestNode, binary},
+};
 use reqwest::Method;
 use std::{
     fs,

@@ -1,7 +1,11 @@
 //! Logs at the most verbose level and output of commands, neither of which may contain a secret.
 
 use super::{file, send};
-use crate::kit::{HTTP_11, TestAccount, TestCertificate, TestNode, binary};
+use ledger_test_support::{
+    TestAccount,
+    http::{HTTP_11, TestCertificate},
+    node::{TestNode, binary},
+};
 use reqwest::Method;
 use serde_json::json;
 use std::{fs, process::Command};

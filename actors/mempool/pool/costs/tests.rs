@@ -1,10 +1,15 @@
 //! Tests of the estimates, and of their corrections by measured blocks.
 
 use super::*;
-use crate::testing::{Draft, block, draft, leaving_out, orderless};
 use bytes::Bytes;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
-use ledger_test_support::{TransactionBuilder, development_chain, function_call};
+use ledger_test_support::{
+    TransactionBuilder,
+    block::{block, leaving_out},
+    development_chain,
+    draft::{Draft, draft, orderless},
+    function_call,
+};
 use ledger_types::{AccountAddress, ContractEvent, StructTag, TransactionInfo, ValidationStatus};
 
 /// Returns a block of one transaction whose call used this gas, and paid a large storage fee.

@@ -1,8 +1,8 @@
 //! Tests of the order of transactions with the same price.
 
 use super::*;
-use crate::testing::orderless;
 use fastrand::Rng;
+use ledger_test_support::draft::orderless;
 use std::collections::VecDeque;
 
 pub(super) fn batch(pool: &mut Pool, transactions_max: usize) -> Vec<Arc<CheckedTransaction>> {

@@ -6,12 +6,12 @@ use super::{
     recorder::Step,
     workload::Acknowledgment,
 };
-use crate::kit::TestAccount;
 use ledger_actors::{Lane, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_store::{Snapshot, Store, StoreOptions};
+use ledger_test_support::TestAccount;
 use ledger_types::{Genesis, LedgerInfo, Parameters, Vendor};
 use std::{
     fmt,

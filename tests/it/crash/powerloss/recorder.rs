@@ -1,6 +1,6 @@
 //! The recorder: the preloaded library, and the log that it writes.
 
-use crate::kit::TestNode;
+use ledger_test_support::node::TestNode;
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -4,8 +4,12 @@ use super::{
     super::acknowledged::{Bounds, number},
     recorder::Recorder,
 };
-use crate::kit::{NodeClient, TestAccount, TestNode, until};
 use ledger_crypto::HashValue;
+use ledger_test_support::{
+    TestAccount,
+    http::NodeClient,
+    node::{TestNode, until},
+};
 use ledger_vm::Chain;
 use std::process::Stdio;
 

@@ -1,7 +1,7 @@
 //! An account that submits to a node on a disk that fills.
 
-use crate::kit::{TestAccount, TestNode, function_call};
 use ledger_crypto::HashValue;
+use ledger_test_support::{TestAccount, function_call, node::TestNode};
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 

@@ -1,7 +1,11 @@
 //! Clients that submit, poll and read while each sync hangs.
 
 use super::{Fixture, header_version, paths_that_read, recipient, sync_duration};
-use crate::kit::{DiskOperation, HttpResponse, NodeClient, TestAccount, until, within_patience};
+use ledger_test_support::{
+    TestAccount,
+    http::{HttpResponse, NodeClient},
+    node::{DiskOperation, until, within_patience},
+};
 use ledger_vm::Chain;
 use std::{
     sync::{

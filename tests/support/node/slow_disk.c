@@ -5,7 +5,7 @@
  * The environment variable SLOW_DISK_CONTROL names a file that the test writes and this library
  * maps, so a change has effect on the next call, and an undelayed call costs one load. A delayed
  * call reads its limit again every few milliseconds, so the test can also release it.
- * tests/kit/slow_disk.rs writes the file; both define its layout.
+ * tests/support/node/slow_disk.rs writes the file; both define its layout.
  */
 #define _GNU_SOURCE
 #include <errno.h>

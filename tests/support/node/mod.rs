@@ -1,5 +1,4 @@
-//! The kit of the end-to-end tests: the binary in a directory of its own, beside the accounts,
-//! transactions and HTTP clients of `ledger-test-support`. Copy both for your own tests.
+//! The binary in a directory of its own, on free ports.
 //!
 //! ```ignore
 //! let node = TestNode::start(&[]);
@@ -10,23 +9,14 @@
 //! assert_eq!(committed["success"], true);
 //! ```
 
-mod node;
 mod process;
 #[cfg(target_os = "linux")]
 mod slow_disk;
+mod test_node;
 
-pub use ledger_test_support::{
-    TestAccount, TestKey, TransactionBuilder, development_chain, function_call,
-    http::{
-        H2, HTTP_11, Http2Connection, Http2Stream, HttpClient, HttpResponse, NodeClient,
-        RawConnection, RawResponse, SERVER_NAME, TestCertificate, batch_bytes, post_bytes,
-        submission_bytes, submission_media_type, wait_bytes,
-    },
-    seed, test_genesis,
-};
-pub use node::{TestNode, tls_settings};
 #[cfg(target_os = "linux")]
 pub use slow_disk::{DiskOperation, SlowDisk};
+pub use test_node::{TestNode, tls_settings};
 
 use std::{
     future::Future,
@@ -41,11 +31,17 @@ const POLL_PAUSE: Duration = Duration::from_millis(2);
 const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Returns a command for the binary under test: the one that `LEDGER_NODE_BIN` names, for long runs
-/// of a release build, or else the one that was built with the tests.
+/// of a release build, or else the one that cargo has built with the tests.
+///
+/// # Panics
+///
+/// Panics if there is neither. Cargo sets its variable when it runs integration tests of the
+/// binary's package.
 pub fn binary() -> std::process::Command {
-    let built = env!("CARGO_BIN_EXE_ledger-node");
-    let named = std::env::var_os("LEDGER_NODE_BIN").unwrap_or_else(|| built.into());
-    let mut command = std::process::Command::new(named);
+    let names = ["LEDGER_NODE_BIN", "CARGO_BIN_EXE_ledger-node"];
+    let program = names.into_iter().find_map(std::env::var_os);
+    let program = program.expect("cargo runs the test, or LEDGER_NODE_BIN names the binary");
+    let mut command = std::process::Command::new(program);
     // The environment of the test must not configure the node.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LEDGER_NODE_") {

@@ -23,7 +23,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Source of the library that delays system calls.
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kit/slow_disk.c");
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/node/slow_disk.c");
 
 /// Size of an operation in the control file, in bytes: its delay, two counters, the part of a path,
 /// the name of a thread.

@@ -1,8 +1,8 @@
 //! Blocks that were not executed. Hashes and row sizes are realistic, contents are made up.
 
+use crate::{TransactionBuilder, development_chain};
 use fastrand::Rng;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
-use ledger_test_support::{TransactionBuilder, development_chain};
 use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
     EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, Parameters, StateKey,
@@ -52,12 +52,13 @@ pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> TransactionSpe
 }
 
 /// Generator of the blocks of one chain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BlockGenerator {
     vendor: Vendor,
     tip: Option<ChainTip>,
     sequence_numbers: HashMap<u64, u64>,
-    next_nonce: u64,
+    /// Number of orderless transactions so far.
+    nonces: u64,
     event_numbers: HashMap<EventKey, u64>,
 }
 
@@ -103,13 +104,7 @@ pub fn state_key(number: u64) -> StateKey {
 impl BlockGenerator {
     /// Creates a generator of a chain without blocks.
     pub fn new() -> Self {
-        Self {
-            vendor: Vendor::default(),
-            tip: None,
-            sequence_numbers: HashMap::new(),
-            next_nonce: u64::MAX,
-            event_numbers: HashMap::new(),
-        }
+        Self::default()
     }
 
     /// Generates block 0 with these writes.
@@ -180,8 +175,8 @@ impl BlockGenerator {
             TransactionBuilder::transfer(&development_chain(), sender_address, sender_address, 1);
         let builder = if is_orderless {
             // Descending, so that the order of nonces differs from the order of versions.
-            self.next_nonce -= 1;
-            transfer.nonce(self.next_nonce)
+            self.nonces += 1;
+            transfer.nonce(u64::MAX - self.nonces)
         } else {
             let next = self.sequence_numbers.entry(sender).or_default();
             *next += 1;

@@ -1,6 +1,7 @@
 //! Processes of the binary, on free ports, in directories that are deleted after them.
 
-use super::{HttpClient, NodeClient, TestCertificate, binary, until};
+use super::{binary, until};
+use crate::http::{HttpClient, NodeClient, TestCertificate};
 use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader},
