@@ -2,12 +2,12 @@
 
 use crate::{
     interface::{
-        chain::{History, Pruned, STORE},
-        rows::{elements, number, row},
+        chain::{History, STORE},
+        rows::row,
     },
     kit::{TestApi, ok_json},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 const ROUTE: &str = "GET /accounts/{address}/events/{creation_number}";
 
@@ -17,13 +17,6 @@ async fn deposits(api: &TestApi) -> String {
     let events = ok_json(&api.client.get(&by_handle).await);
     let number = events[0]["guid"]["creation_number"].as_str().unwrap();
     format!("/v1/accounts/0xb0b/events/{number}")
-}
-
-fn numbers(events: &Value) -> Vec<u64> {
-    let events = elements(events).iter();
-    events
-        .map(|event| number(&event["sequence_number"]))
-        .collect()
 }
 
 #[actix_web::test]
@@ -76,44 +69,6 @@ async fn address_and_number_have_their_types() {
     history.api.stop().await;
 }
 
-/// Returns events in ascending order, from the sequence number `start` or the newest ones.
-#[actix_web::test]
-async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
-    let history = History::start().await;
-    let path = deposits(&history.api).await;
-    for (query, expected) in [
-        ("", &[0, 1, 2, 3][..]),
-        ("?limit=3", &[1, 2, 3]),
-        ("?start=1&limit=2", &[1, 2]),
-        ("?start=3", &[3]),
-        ("?start=4", &[]),
-    ] {
-        let events = history.get(&format!("{path}{query}")).await;
-        assert_eq!(numbers(&events), expected, "{query}");
-    }
-    history.api.stop().await;
-}
-
-/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
-#[actix_web::test]
-async fn start_and_limit_have_their_types() {
-    let history = History::start().await;
-    let path = deposits(&history.api).await;
-    for query in ["start=x", "start=-1", "limit=65536", "limit=x", "limit="] {
-        row(ROUTE, 400, "web_framework_error")
-            .get(&history.api, &format!("{path}?{query}"))
-            .await;
-    }
-    row(
-        "GET /accounts/{address}/events/{creation_number}",
-        400,
-        "invalid_input",
-    )
-    .get(&history.api, &format!("{path}?limit=0"))
-    .await;
-    history.api.stop().await;
-}
-
 /// Returns an empty list for an unknown account and for an unknown number.
 #[actix_web::test]
 async fn unknown_streams_are_empty() {
@@ -127,33 +82,4 @@ async fn unknown_streams_are_empty() {
         assert_eq!(response.json(), json!([]), "{path}");
     }
     history.api.stop().await;
-}
-
-/// Returns the retained events without a start.
-#[actix_web::test]
-async fn a_start_below_the_first_retained_event_is_410() {
-    let pruned = Pruned::start().await;
-    let path = deposits(&pruned.api).await;
-    for start in 0..6 {
-        row(
-            "GET /accounts/{address}/events/{creation_number}",
-            410,
-            "version_pruned",
-        )
-        .get(&pruned.api, &format!("{path}?start={start}"))
-        .await;
-    }
-    for query in ["?start=6", ""] {
-        let retained = ok_json(&pruned.api.client.get(&format!("{path}{query}")).await);
-        assert_eq!(numbers(&retained), [6, 7], "{query}");
-    }
-    let emptied = path.replace("0xb0b", "0xcafe");
-    row(ROUTE, 410, "version_pruned")
-        .get(&pruned.api, &format!("{emptied}?start=0"))
-        .await;
-    for query in ["", "?start=1"] {
-        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
-        assert_eq!(ok_json(&retained), json!([]), "{query}");
-    }
-    pruned.api.stop().await;
 }

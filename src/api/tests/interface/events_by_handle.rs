@@ -3,10 +3,10 @@
 
 use crate::{
     interface::{
-        chain::{History, Pruned, STORE},
+        chain::{History, STORE},
         rows::{elements, number, row},
     },
-    kit::{Settings, TestApi, ledger_headers, ok_json},
+    kit::{Settings, TestApi},
 };
 use serde_json::{Value, json};
 
@@ -121,90 +121,6 @@ async fn rejects_fields_without_a_handle() {
         .await;
     }
     history.api.stop().await;
-}
-
-/// Returns events in ascending order, from the sequence number `start` or the newest ones.
-#[actix_web::test]
-async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
-    let history = History::start().await;
-    for (query, expected) in [
-        ("", &[0, 1, 2, 3][..]),
-        ("?limit=2", &[2, 3]),
-        ("?start=0&limit=2", &[0, 1]),
-        ("?start=2", &[2, 3]),
-        ("?start=3&limit=9", &[3]),
-        ("?start=4", &[]),
-        ("?start=18446744073709551615", &[]),
-    ] {
-        assert_eq!(
-            numbers(&history.get(&deposits(query)).await),
-            expected,
-            "{query}"
-        );
-    }
-    history.api.stop().await;
-}
-
-/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
-#[actix_web::test]
-async fn start_and_limit_have_their_types() {
-    let history = History::start().await;
-    for query in [
-        "start=x",
-        "start=-1",
-        "start=",
-        "limit=65536",
-        "limit=x",
-        "limit=-1",
-        "limit=1.0",
-    ] {
-        row(ROUTE, 400, "web_framework_error")
-            .get(&history.api, &deposits(&format!("?{query}")))
-            .await;
-    }
-    row(ROUTE, 400, "invalid_input")
-        .get(&history.api, &deposits("?limit=0"))
-        .await;
-    assert_eq!(
-        numbers(&history.get(&deposits("?limit=65535")).await).len(),
-        4
-    );
-    history.api.stop().await;
-}
-
-/// Returns the retained events without a start.
-#[actix_web::test]
-async fn a_start_below_the_first_retained_event_is_410() {
-    let pruned = Pruned::start().await;
-    // The first six of eight blocks with a deposit each are below the window.
-    for start in 0..6 {
-        let response = row(
-            "GET /accounts/{address}/events/{event_handle}/{field_name}",
-            410,
-            "version_pruned",
-        )
-        .get(&pruned.api, &deposits(&format!("?start={start}")))
-        .await;
-        assert_eq!(
-            response.json()["message"],
-            format!("Event({start}) has been pruned, the events before 6 are gone")
-        );
-    }
-    for query in ["?start=6", ""] {
-        let retained = ok_json(&pruned.api.client.get(&deposits(query)).await);
-        assert_eq!(numbers(&retained), [6, 7], "{query}");
-    }
-    // A stream still has its next sequence number when all of its events are pruned.
-    let emptied = path("0xcafe", STORE, "deposit_events");
-    let start = format!("{emptied}?start=0");
-    let response = pruned.api.client.get(&start).await;
-    row(ROUTE, 410, "version_pruned").assert_matches(&response, &start);
-    assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
-    for query in ["", "?start=1"] {
-        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
-        assert_eq!(ok_json(&retained), json!([]), "{query}");
-    }
-    pruned.api.stop().await;
 }
 
 /// Returns an empty list for a handle without emitted events.

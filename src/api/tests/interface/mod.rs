@@ -12,6 +12,7 @@ mod block_by_height;
 mod blocks;
 mod chain;
 mod errors;
+mod event_pages;
 mod event_streams;
 mod events;
 mod events_by_creation_number;
