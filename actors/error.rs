@@ -107,14 +107,14 @@ pub enum NodeError {
     Store(#[from] StoreError),
     /// The ledger is not written at present, so the request cannot be fulfilled.
     #[error(transparent)]
-    StorageUnavailable(#[from] StorageUnavailable),
+    NotWritable(#[from] NotWritable),
 }
 
 /// The reason that the ledger is not written at present.
 ///
 /// Durable blocks are still served, unless the store cannot be read either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StorageUnavailable {
+pub enum NotWritable {
     /// A write or a sync failed. Lasts until the next start.
     #[error(
         "the ledger cannot be written: {0}; committed data is served; repair the disk, then \
@@ -139,13 +139,13 @@ pub enum StorageUnavailable {
 impl NodeError {
     /// Returns the reason that the ledger is not written, if it is the cause of this error.
     ///
-    /// A failed read of the disk is [`StorageUnavailable::ReadFailed`]. Returns `None` for every
+    /// A failed read of the disk is [`NotWritable::ReadFailed`]. Returns `None` for every
     /// other error.
-    pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
+    pub fn not_writable(&self) -> Option<NotWritable> {
         match self {
-            Self::StorageUnavailable(cause) => Some(cause.clone()),
+            Self::NotWritable(cause) => Some(cause.clone()),
             Self::Store(error) if error.is_failed_io() => {
-                Some(StorageUnavailable::ReadFailed(error.to_string().into()))
+                Some(NotWritable::ReadFailed(error.to_string().into()))
             }
             _ => None,
         }

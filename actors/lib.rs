@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | mempool | pending transactions | batches to the sequencer, removals to the committer |
 //! | sequencer | the order of blocks | ordered blocks to the committer |
-//! | committer | the [`Head`], waiters, the feed of blocks | durable blocks to mempool, sequencer, pruner, waiters |
+//! | committer | the [`Head`], waiters | durable blocks to mempool, sequencer, pruner, waiters |
 //! | storage | the health of the storage, the threads that touch the disk, their queues | steps of pruning to the writer, queries to the readers, pauses to the other actors |
 //! | pruner | the window of readable versions | steps of pruning to storage |
 //!
@@ -58,7 +58,7 @@
 //! 6. A broken invariant ends the process: [`Node::failed`] returns it, and recovery from the last
 //!    durable block is the only supervisor. (`runtime::fatal::tests`,
 //!    `only_the_binary_ends_the_process`) A fault of the disk ends only writing; see
-//!    [`NodeHandle::storage_unavailable`]. (`actors/tests/broken_disk.rs`)
+//!    [`NodeHandle::not_writable`]. (`actors/tests/broken_disk.rs`)
 //!
 //! # Example
 //!
@@ -133,8 +133,8 @@ pub use config::{
     },
 };
 pub use error::{
-    FatalError, FaultKind, NodeError, Overload, RemovalReason, StartError, StopError, StorageFault,
-    StorageUnavailable, SubmitError, TuneError, VersionNotReached, VersionWaitError,
+    FatalError, FaultKind, NodeError, NotWritable, Overload, RemovalReason, StartError, StopError,
+    StorageFault, SubmitError, TuneError, VersionNotReached, VersionWaitError,
 };
 pub use filter::{Filtered, SubmissionFilter};
 pub use mempool::{BlockTimes, Pool, meter::PoolStatus};
@@ -153,7 +153,6 @@ pub use node::{
     wait_meter::WaitStatus,
 };
 pub use protocol::{
-    block_feed::BlockFeed,
     broadcast::GroupEnd,
     mempool::{BatchLimits, GasEstimate, Pending, Removed},
 };

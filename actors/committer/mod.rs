@@ -12,12 +12,11 @@ mod waiters;
 use crate::{
     error::StorageFault,
     protocol::{
-        block_feed::Feed,
         broadcast::{BlockCommitted, GroupEnd},
         commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
-            Subscribe, SubscribeBlocks, SubscribeVersion, TransactionsRemoved, Unsubscribe, Wait,
+            Subscribe, SubscribeVersion, TransactionsRemoved, Unsubscribe, Wait,
         },
         mempool::{CheckPending, Removed},
         notifier::DurableBlock,
@@ -53,7 +52,6 @@ pub(crate) struct Committer {
     in_flight: usize,
     head: HeadPublisher,
     waiters: Waiters,
-    feed: Feed,
     peers: Option<Peers>,
     /// Pending request to reply once no block is in flight.
     finish: Option<Finish>,
@@ -99,7 +97,6 @@ impl Committer {
             in_flight: 0,
             head,
             waiters: Waiters::new(),
-            feed: Feed::new(),
             peers: None,
             finish: None,
             health,
@@ -146,7 +143,6 @@ impl Committer {
                 let durable = DurableBlock { ledger_info, block };
                 self.waiters.notify_block(&durable);
             }
-            self.feed.publish(block);
         }
     }
 
@@ -177,7 +173,6 @@ impl Actor for Committer {
         Unsubscribe::LABEL,
         SubscribeVersion::LABEL,
         NotPending::LABEL,
-        SubscribeBlocks::LABEL,
         Finish::LABEL,
     ];
 }
@@ -302,13 +297,6 @@ impl Handler<NotPending> for Committer {
                 }
             }
         }
-    }
-}
-
-impl Handler<SubscribeBlocks> for Committer {
-    fn handle(&mut self, subscribe: SubscribeBlocks) {
-        // An error means that the receiver was dropped: the request was canceled.
-        let _ = subscribe.reply.send(self.feed.subscribe());
     }
 }
 

@@ -31,9 +31,9 @@ use crate::{
     },
     state::head::HeadReader,
 };
-pub use pool::{BlockTimes, Pool};
 #[cfg(test)]
-pub(crate) use pool::{DEBT_MIN_USECS, Turn, TurnLog};
+pub(crate) use pool::{AccountTurn, DEBT_MIN_USECS, TurnLog};
+pub use pool::{BlockTimes, Pool};
 
 use gas_price::GasHistory;
 use ledger_types::{

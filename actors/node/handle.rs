@@ -5,12 +5,11 @@
 
 use super::{meters::Meters, renderers::Renderers, stalls::Stalls};
 use crate::{
-    BlockFeed, ClockStatus, FilterRules, GasEstimate, Head, NodeConfig, NodeError,
-    StorageUnavailable, SubmissionFilter,
+    ClockStatus, FilterRules, GasEstimate, Head, NodeConfig, NodeError, NotWritable,
+    SubmissionFilter,
     committer::Committer,
     mempool::Mempool,
     protocol::{
-        committer::SubscribeBlocks,
         mempool::{GetGasPrice, GetSavedSize},
         notifier::CommitNotifier,
         storage::{Answer, Read},
@@ -201,7 +200,7 @@ impl NodeHandle {
     ///
     /// The reason is a broken invariant, a fault of the disk, low disk space, or a system clock too
     /// far ahead of the newest block.
-    pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
+    pub fn not_writable(&self) -> Option<NotWritable> {
         let NodeParts {
             health,
             reporter,
@@ -209,12 +208,12 @@ impl NodeHandle {
             ..
         } = self.node();
         let unavailable = health.health().unavailable();
-        if matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))) {
+        if matches!(unavailable, Some(NotWritable::ReadFailed(_))) {
             return unavailable;
         }
         // After a broken invariant, submissions are rejected until the process ends.
         let fatal = reporter.get();
-        let fatal = fatal.map(|error| StorageUnavailable::WriteFailed(Arc::clone(&error.cause)));
+        let fatal = fatal.map(|error| NotWritable::WriteFailed(Arc::clone(&error.cause)));
         fatal.or(unavailable).or_else(|| clock.distrust_reason())
     }
 
@@ -324,19 +323,6 @@ impl NodeHandle {
     /// [`NodeError::Stopping`] if the node is stopping.
     pub async fn gas_estimate(&self) -> Result<GasEstimate, NodeError> {
         request(&self.node().mailboxes.mempool, |reply| GetGasPrice {
-            reply,
-        })
-        .await
-    }
-
-    /// Subscribes to the blocks that become durable from now on, in order.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`NodeError::Overloaded`] if the committer has too many requests, and
-    /// [`NodeError::Stopping`] if the node is stopping.
-    pub async fn subscribe_blocks(&self) -> Result<BlockFeed, NodeError> {
-        request(&self.node().mailboxes.committer, |reply| SubscribeBlocks {
             reply,
         })
         .await

@@ -256,7 +256,7 @@ impl Node {
     /// Waits for a broken invariant and returns it. The caller then ends the process with its
     /// message and exit code 1.
     ///
-    /// A fault of the disk does not end the wait; see [`NodeHandle::storage_unavailable`]. The
+    /// A fault of the disk does not end the wait; see [`NodeHandle::not_writable`]. The
     /// future is safe to drop and to create again.
     pub async fn failed(&self) -> FatalError {
         self.reporter.wait().await

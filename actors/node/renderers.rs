@@ -10,7 +10,7 @@ use crate::{
     runtime::{
         fatal::FatalErrorReporter,
         work_meter::WorkMeter,
-        work_queue::{QueueLimits, Turn, WorkQueue},
+        work_queue::{JobTurn, QueueLimits, WorkQueue},
     },
 };
 use crossbeam_channel::{Receiver, Sender};
@@ -46,14 +46,14 @@ pub fn thread_count() -> usize {
 /// A handle to the threads' queue. It does not keep the threads alive; see [`RenderersGuard`].
 #[derive(Debug)]
 pub(crate) struct Renderers {
-    turns: Weak<Sender<Turn>>,
+    turns: Weak<Sender<JobTurn>>,
     pub(super) queue: WorkQueue<()>,
 }
 
 /// A guard that keeps the threads alive. After it is dropped, they finish the queued jobs and end.
 #[derive(Debug)]
 pub(crate) struct RenderersGuard {
-    _turns: Arc<Sender<Turn>>,
+    _turns: Arc<Sender<JobTurn>>,
 }
 
 impl Renderers {
@@ -63,7 +63,7 @@ impl Renderers {
         config: &WorkConfig,
         costs: Arc<CostModel>,
         meter: Arc<WorkMeter>,
-    ) -> (Self, RenderersGuard, Receiver<Turn>) {
+    ) -> (Self, RenderersGuard, Receiver<JobTurn>) {
         let limits = QueueLimits {
             name: "renderings",
             budget: "work.render_budget_ms",
@@ -115,7 +115,7 @@ impl Renderers {
     pub(crate) fn spawn(
         &self,
         config: &WorkConfig,
-        turns: &Receiver<Turn>,
+        turns: &Receiver<JobTurn>,
         reporter: &FatalErrorReporter,
         meter: &Arc<WorkMeter>,
     ) -> io::Result<Vec<JoinHandle<()>>> {
@@ -141,12 +141,12 @@ mod tests {
         Arc::new(WorkMeter::new(THREAD, thread_count()))
     }
 
-    fn renderers(config: &WorkConfig) -> (Renderers, RenderersGuard, Receiver<Turn>) {
+    fn renderers(config: &WorkConfig) -> (Renderers, RenderersGuard, Receiver<JobTurn>) {
         Renderers::new(config, Arc::default(), meter())
     }
 
     /// Starts the threads and waits until they have ended.
-    fn run_to_end(renderers: &Renderers, turns: &Receiver<Turn>) {
+    fn run_to_end(renderers: &Renderers, turns: &Receiver<JobTurn>) {
         let config = WorkConfig::default();
         let threads = renderers.spawn(&config, turns, &FatalErrorReporter::new(), &meter());
         for thread in threads.unwrap() {

@@ -164,7 +164,7 @@ impl NodeHandle {
         transactions: Vec<CheckedTransaction>,
         client: ClientKey,
     ) -> Vec<Result<Accepted, SubmitError>> {
-        if let Some(cause) = self.storage_unavailable() {
+        if let Some(cause) = self.not_writable() {
             let error = SubmitError::from(NodeError::from(cause));
             return transactions.iter().map(|_| Err(error.clone())).collect();
         }

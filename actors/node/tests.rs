@@ -12,7 +12,7 @@ use crate::{
     config::NodeConfig,
     error::NodeError,
     protocol::{
-        committer::ExecuteBlock,
+        committer::{ExecuteBlock, SubscribeVersion},
         mempool::{BatchLimits, GetPending, PendingStatus, PullBatch, Submit},
         sequencer::{Batch, Stop},
     },
@@ -88,7 +88,7 @@ impl Fixture {
     /// waiters are notified.
     async fn commit(&self) {
         let mailboxes = &self.handle.shared.node.mailboxes;
-        let mut feed = self.handle.subscribe_blocks().await.unwrap();
+        let version = self.handle.head().ledger_info().version + 1;
         mailboxes.committer.send(ExecuteBlock(OrderedBlock {
             height: 1,
             epoch: 1,
@@ -98,7 +98,12 @@ impl Fixture {
             transactions: vec![Arc::clone(&self.transaction)],
             certificate: Bytes::new(),
         }));
-        assert_eq!(feed.next().await.unwrap().height(), 1);
+        let durable = request(&mailboxes.committer, |reply| SubscribeVersion {
+            version,
+            reply,
+            notifier: None,
+        });
+        durable.await.unwrap();
         // The mailbox is first in, first out, so the mempool has handled the block before it
         // replies.
         let hash = self.transaction.hash();
@@ -339,10 +344,7 @@ async fn starts_no_block_while_disk_space_is_low() {
         )
         .await;
     assert!(
-        matches!(
-            &refused,
-            Err(SubmitError::Node(NodeError::StorageUnavailable(_)))
-        ),
+        matches!(&refused, Err(SubmitError::Node(NodeError::NotWritable(_)))),
         "{refused:?}"
     );
 

@@ -78,7 +78,7 @@ impl NodeHandle {
     /// # Errors
     ///
     /// Returns [`NodeError`] as [`Self::transaction_by_hash`] does, and
-    /// [`NodeError::StorageUnavailable`] immediately after a fault of the disk if the transaction
+    /// [`NodeError::NotWritable`] immediately after a fault of the disk if the transaction
     /// is pending: no block becomes durable until a restart, and a client that receives the status
     /// "pending" would repeat the request immediately.
     pub async fn wait_for_commit_until(

@@ -33,7 +33,7 @@ use crate::{
     },
 };
 use ledger_crypto::HashValue;
-use ledger_limits::{ClientKey, Demand, FairLimit, FairPermits, Work, WorkKind};
+use ledger_limits::{ClientKey, Demand, FairLimit, FairPermit, Work, WorkKind};
 use ledger_store::{OutcomeLookup, Query, Snapshot, StoreError};
 use ledger_types::{ExecutionStatus, LedgerInfo};
 use std::{
@@ -105,7 +105,7 @@ pub struct ManyWait {
     id: u64,
     hashes: Arc<[HashValue]>,
     events: UnboundedReceiver<WaitEvent>,
-    permits: FairPermits<WaitLimit>,
+    permits: FairPermit<WaitLimit>,
     /// Whether the outcome of each hash is known.
     is_known: Box<[bool]>,
     /// Number of hashes whose outcome is not known.
@@ -135,7 +135,7 @@ impl NodeHandle {
     ///
     /// * [`NodeError::Overloaded`] if `wait.capacity` or the client's part of it has not enough
     ///   free permits, the mailbox of the committer is full, or too many queries wait.
-    /// * [`NodeError::StorageUnavailable`] after a fault of the disk, if a transaction is pending:
+    /// * [`NodeError::NotWritable`] after a fault of the disk, if a transaction is pending:
     ///   no block becomes durable until a restart.
     /// * [`NodeError::Stopping`] if the node is stopping.
     /// * [`NodeError::Store`] if the store cannot be read.
@@ -148,7 +148,7 @@ impl NodeHandle {
         hashes.dedup();
         let node = self.node();
         let limit = WaitLimit(Arc::clone(&self.shared));
-        let Some(permits) = FairPermits::try_acquire(limit, client, hashes.len()) else {
+        let Some(permits) = FairPermit::try_acquire_all(limit, client, hashes.len()) else {
             node.mailboxes.meters.waits.refused.increment();
             return Err(Overload::brief("wait.capacity", node.wait_limit.max()).into());
         };

@@ -32,5 +32,5 @@ impl ActorMessage for BlockCommitted {
 pub(crate) struct SetPaused(pub(crate) bool);
 
 impl ActorMessage for SetPaused {
-    const LABEL: &'static str = "pause";
+    const LABEL: &'static str = "set_paused";
 }

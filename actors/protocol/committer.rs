@@ -1,7 +1,6 @@
 //! Messages to the committer.
 
 use super::{
-    block_feed::BlockFeed,
     broadcast::BlockCommitted,
     mempool::{CheckPending, Removed},
     notifier::CommitNotifier,
@@ -22,7 +21,7 @@ use tokio::sync::oneshot;
 pub(crate) struct ExecuteBlock(pub(crate) OrderedBlock);
 
 impl ActorMessage for ExecuteBlock {
-    const LABEL: &'static str = "execute";
+    const LABEL: &'static str = "execute_block";
 }
 
 /// The next durable blocks, in order.
@@ -38,7 +37,7 @@ pub(crate) struct BlocksDurable {
 }
 
 impl ActorMessage for BlocksDurable {
-    const LABEL: &'static str = "block_stored";
+    const LABEL: &'static str = "blocks_durable";
 }
 
 /// Transactions that were removed from the mempool without being executed, in order.
@@ -46,7 +45,7 @@ impl ActorMessage for BlocksDurable {
 pub(crate) struct TransactionsRemoved(pub(crate) Vec<Removed>);
 
 impl ActorMessage for TransactionsRemoved {
-    const LABEL: &'static str = "dropped";
+    const LABEL: &'static str = "transactions_removed";
 }
 
 /// Request to wait for transactions.
@@ -115,17 +114,7 @@ pub(crate) struct NotPending {
 }
 
 impl ActorMessage for NotPending {
-    const LABEL: &'static str = "absent";
-}
-
-/// Request for a feed of the blocks that become durable from now on.
-#[derive(Debug)]
-pub(crate) struct SubscribeBlocks {
-    pub(crate) reply: oneshot::Sender<BlockFeed>,
-}
-
-impl ActorMessage for SubscribeBlocks {
-    const LABEL: &'static str = "subscribe_blocks";
+    const LABEL: &'static str = "not_pending";
 }
 
 /// Request to connect the committer to its peers.
@@ -135,7 +124,7 @@ impl ActorMessage for SubscribeBlocks {
 pub(crate) struct SetPeers(pub(crate) Peers);
 
 impl ActorMessage for SetPeers {
-    const LABEL: &'static str = "connect";
+    const LABEL: &'static str = "set_peers";
 }
 
 /// The actors that the committer sends messages to.

@@ -144,7 +144,7 @@ pub(crate) struct CheckCapacity {
 }
 
 impl ActorMessage for CheckCapacity {
-    const LABEL: &'static str = "ask_room";
+    const LABEL: &'static str = "check_capacity";
 
     fn request_count(&self) -> usize {
         self.sizes.len()
@@ -159,7 +159,7 @@ pub(crate) struct GetPending {
 }
 
 impl ActorMessage for GetPending {
-    const LABEL: &'static str = "pending_by_hash";
+    const LABEL: &'static str = "get_pending";
 }
 
 /// Request of the committer to check whether the transactions of a wait are pending.
@@ -173,7 +173,7 @@ pub(crate) struct CheckPending {
 }
 
 impl ActorMessage for CheckPending {
-    const LABEL: &'static str = "ask_absent";
+    const LABEL: &'static str = "check_pending";
 }
 
 /// Reply to [`GetPending`].
@@ -194,7 +194,7 @@ pub(crate) struct GetSavedSize {
 }
 
 impl ActorMessage for GetSavedSize {
-    const LABEL: &'static str = "ask_saved_bytes";
+    const LABEL: &'static str = "get_saved_size";
 }
 
 /// Request for the estimates of the gas unit price.
@@ -204,7 +204,7 @@ pub(crate) struct GetGasPrice {
 }
 
 impl ActorMessage for GetGasPrice {
-    const LABEL: &'static str = "estimate_gas";
+    const LABEL: &'static str = "get_gas_price";
 }
 
 /// Request of the sequencer for the transactions of the next block.
@@ -218,7 +218,7 @@ pub(crate) struct PullBatch {
 }
 
 impl ActorMessage for PullBatch {
-    const LABEL: &'static str = "next_batch";
+    const LABEL: &'static str = "pull_batch";
 }
 
 /// Request to close the mempool at a graceful stop.

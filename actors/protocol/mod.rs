@@ -1,6 +1,5 @@
 //! Messages to each actor, and the types that several actors share.
 
-pub(crate) mod block_feed;
 pub(crate) mod broadcast;
 pub(crate) mod commit_queue;
 pub(crate) mod committer;

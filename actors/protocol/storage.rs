@@ -31,7 +31,7 @@ pub(crate) struct PruneStep {
 }
 
 impl ActorMessage for PruneStep {
-    const LABEL: &'static str = "prune";
+    const LABEL: &'static str = "prune_step";
 }
 
 /// The result of a query, with the ledger info of the snapshot that it was run on.
@@ -57,7 +57,7 @@ impl<Q: Query> ActorMessage for Read<Q> {
 pub(crate) struct FirstFault;
 
 impl ActorMessage for FirstFault {
-    const LABEL: &'static str = "storage_fault";
+    const LABEL: &'static str = "first_fault";
 }
 
 /// Notification that disk space has become low or sufficient, and with it the published health.
@@ -65,7 +65,7 @@ impl ActorMessage for FirstFault {
 pub(crate) struct DiskSpaceChanged;
 
 impl ActorMessage for DiskSpaceChanged {
-    const LABEL: &'static str = "disk_space";
+    const LABEL: &'static str = "disk_space_changed";
 }
 
 /// Request to discard the blocks and prune steps that the writer has not begun to write.

@@ -2,7 +2,7 @@
 
 /// A message to an actor.
 pub(crate) trait ActorMessage: Send + 'static {
-    /// Name of the message in metrics, which operators see.
+    /// Name of the message in metrics, which operators see: that of the type in snake case.
     const LABEL: &'static str;
 
     /// Returns the number of requests as which the message counts while it waits in a mailbox.

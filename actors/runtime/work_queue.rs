@@ -1,6 +1,6 @@
 //! Queues of jobs for the threads of a pool, in turns by client and bounded by estimated cost.
 //!
-//! The jobs wait in a [`FairQueue`]. A channel carries one [`Turn`] for each of them, so that the
+//! The jobs wait in a [`FairQueue`]. A channel carries one [`JobTurn`] for each of them, so that the
 //! threads are [`WorkerThread`]s, which wait for the channel and end with it. A thread that
 //! receives a turn takes the job that is next at that moment.
 //!
@@ -26,7 +26,7 @@ const LONG_JOB_USECS: u64 = 25_000;
 /// Permission for a thread to take one job. A job that was canceled while it waited leaves a turn
 /// without a job.
 #[derive(Debug)]
-pub(crate) struct Turn;
+pub(crate) struct JobTurn;
 
 /// The limits of a queue, with the names that operators see.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +128,7 @@ impl<C: Send + 'static> WorkQueue<C> {
         limits: QueueLimits,
         costs: Arc<CostModel>,
         meter: Arc<WorkMeter>,
-    ) -> (Self, Sender<Turn>, Receiver<Turn>) {
+    ) -> (Self, Sender<JobTurn>, Receiver<JobTurn>) {
         let budget_usecs = limits.budget_ms.saturating_mul(USECS_PER_MS);
         let (turns, receiver) = crossbeam_channel::bounded(limits.jobs_max);
         let long_jobs = Arc::new(Limit::new(meter.threads().saturating_sub(1).max(1)));
@@ -151,7 +151,7 @@ impl<C: Send + 'static> WorkQueue<C> {
     /// [`NodeError::Overloaded`].
     pub(crate) fn push<T: Send + 'static>(
         &self,
-        turns: &Sender<Turn>,
+        turns: &Sender<JobTurn>,
         (work, estimate): (Work, Estimate),
         reply: Reply<T>,
         run: impl FnOnce(&C) -> Result<T, NodeError> + Send + 'static,
@@ -173,7 +173,8 @@ impl<C: Send + 'static> WorkQueue<C> {
                 // If the channel is full, the thread with the last turn takes the other jobs too. If
                 // the threads have ended, the jobs are dropped, which their callers take for a node
                 // that is stopping.
-                if let Err(crossbeam_channel::TrySendError::Disconnected(_)) = turns.try_send(Turn)
+                if let Err(crossbeam_channel::TrySendError::Disconnected(_)) =
+                    turns.try_send(JobTurn)
                 {
                     while self.jobs.pop().is_some() {}
                 }
@@ -200,11 +201,11 @@ impl<C: Send + 'static> WorkQueue<C> {
         &self,
         thread: &'static str,
         nice: u8,
-        turns: Receiver<Turn>,
+        turns: Receiver<JobTurn>,
         context: C,
-    ) -> WorkerThread<Turn> {
+    ) -> WorkerThread<JobTurn> {
         let queue = self.clone();
-        let step = move |Turn, turns: &Receiver<Turn>| {
+        let step = move |JobTurn, turns: &Receiver<JobTurn>| {
             while let Some((charge, job)) = queue.next_job() {
                 queue.run(charge, job, &context);
                 // Continued jobs may exceed the turns that the channel has capacity for, and the
@@ -286,8 +287,8 @@ impl<C> Budget for WorkQueue<C> {
     fn status(&self) -> BudgetStatus {
         BudgetStatus {
             name: self.limits.name,
-            capacity_ms: self.jobs.capacity_usecs() / USECS_PER_MS,
-            waiting_ms: self.jobs.waiting_usecs().div_ceil(USECS_PER_MS),
+            capacity_ms: self.jobs.capacity() / USECS_PER_MS,
+            waiting_ms: self.jobs.waiting_cost().div_ceil(USECS_PER_MS),
             waiting: self.jobs.len(),
             rejected: self.meter.refused(),
         }
@@ -295,7 +296,7 @@ impl<C> Budget for WorkQueue<C> {
 
     fn set_capacity_ms(&self, capacity_ms: u64) -> BudgetStatus {
         let usecs = capacity_ms.saturating_mul(USECS_PER_MS);
-        self.jobs.set_capacity_usecs(usecs);
+        self.jobs.set_capacity(usecs);
         self.status()
     }
 }
@@ -320,7 +321,7 @@ mod tests {
     /// Adds a job that returns `number`, and returns the receiver of its result.
     fn push(
         queue: &WorkQueue<()>,
-        turns: &Sender<Turn>,
+        turns: &Sender<JobTurn>,
         is_continued: bool,
         number: u32,
     ) -> oneshot::Receiver<Result<u32, NodeError>> {

@@ -8,7 +8,7 @@
 
 use super::scheduler::Lane;
 use crossbeam_channel::{Receiver, Sender};
-use ledger_limits::{Cancel, ClientKey, FairQueue, Limit, PermitGroup, QueueFull};
+use ledger_limits::{Cancel, ClientKey, FairQueue, Limit, Permit, QueueFull};
 use ledger_metrics::{Computed, Counter, Metric, counters};
 use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
 use serde::Serialize;
@@ -22,7 +22,7 @@ counters! {
     /// Snapshot of one lane. Counts are since the start of the node.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct LaneStatus {
-        /// Name of the lane: `trusted` or `suspect`.
+        /// Name of the lane: `trusted` or `untrusted`.
         pub lane: Computed<&'static str>,
         /// Cost of the checks that may wait, in ed25519 signatures that are checked one by one. The
         /// last accepted transaction may exceed it.
@@ -58,10 +58,10 @@ impl LaneCounters {
         LaneStatus {
             lane: match lane {
                 Lane::Trusted => "trusted",
-                Lane::Untrusted => "suspect",
+                Lane::Untrusted => "untrusted",
             },
-            capacity_signatures: count(queue.capacity_usecs()),
-            waiting_signatures: count(queue.waiting_usecs()),
+            capacity_signatures: count(queue.capacity()),
+            waiting_signatures: count(queue.waiting_cost()),
             waiting,
             ..self.snapshot()
         }
@@ -79,7 +79,7 @@ pub(super) struct Job {
     pub(super) cost: usize,
     pub(super) verdicts: oneshot::Sender<Vec<Verdict>>,
     /// Counts the transactions while the job waits.
-    pub(super) _waiting: PermitGroup<Arc<Limit>>,
+    pub(super) _waiting: Permit<Arc<Limit>>,
 }
 
 impl Cancel for Job {
@@ -174,7 +174,7 @@ impl Lanes {
             cost: costs.fold(0, usize::saturating_add),
             transactions,
             verdicts,
-            _waiting: PermitGroup::acquire(Arc::clone(&queue.waiting), count),
+            _waiting: Permit::acquire_many(Arc::clone(&queue.waiting), count),
         };
         if let Err(full) = queue.jobs.try_push(client, job.cost as u64, job) {
             queue.counters.refused.add(count as u64);

@@ -401,45 +401,6 @@ impl Clients {
             oracle.check_read(start, wallet, version, response);
         });
     }
-
-    /// Subscribes to new blocks until the node ends.
-    pub(super) fn begin_block_subscription(&self, scheduler: &Scheduler, handle: &NodeHandle) {
-        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
-        let is_active = Rc::new(Cell::new(true));
-        let subscription = async move {
-            let start = oracle.begin_request();
-            let mut blocks = match handle.subscribe_blocks().await {
-                Ok(blocks) => blocks,
-                Err(error) => return oracle.check_error(start, &error),
-            };
-            let mut next_height = None;
-            while let Some(block) = blocks.next().await {
-                oracle.add_visible_blocks();
-                oracle.count("blocks from a subscription");
-                let height = block.height();
-                let height_min = start.floor.block_height + 1;
-                let expected_height = next_height.unwrap_or(height.max(height_min));
-                let equals_model = oracle
-                    .model()
-                    .blocks
-                    .get(height as usize - 1)
-                    .map(|visible| {
-                        visible.header == block.header && visible.transactions == block.transactions
-                    });
-                let is_expected = height == expected_height && equals_model == Some(true);
-                let verdict = is_expected.then_some(()).ok_or_else(|| {
-                    format!("block {height} instead of {expected_height}: {equals_model:?}")
-                });
-                oracle.report(properties::SUBSCRIPTION_IS_COMPLETE, verdict);
-                next_height = Some(height + 1);
-            }
-        };
-        scheduler.add(Task::new(
-            "subscription".to_owned(),
-            is_active,
-            subscription,
-        ));
-    }
 }
 
 /// Returns the hash of the sent transaction at `index`, in the order of hashes.

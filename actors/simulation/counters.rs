@@ -2,9 +2,7 @@
 //!
 //! The counters reveal a run that does not cover a case.
 
-use crate::{
-    NodeError, Overload, RemovalReason, StorageUnavailable, SubmitError, TransactionStatus,
-};
+use crate::{NodeError, NotWritable, Overload, RemovalReason, SubmitError, TransactionStatus};
 use ledger_store::StoreError;
 use std::collections::BTreeMap;
 
@@ -82,13 +80,9 @@ pub(super) fn error_counter(error: &NodeError) -> &'static str {
         NodeError::Stopping => "errors: stopping",
         NodeError::Store(StoreError::VersionOutOfRange { .. }) => "errors: pruned meanwhile",
         NodeError::Store(_) => "errors: store",
-        NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_)) => "errors: write failed",
-        NodeError::StorageUnavailable(StorageUnavailable::ReadFailed(_)) => "errors: read failed",
-        NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
-            "errors: low disk space"
-        }
-        NodeError::StorageUnavailable(StorageUnavailable::ClockUntrusted(_)) => {
-            "errors: clock not trusted"
-        }
+        NodeError::NotWritable(NotWritable::WriteFailed(_)) => "errors: write failed",
+        NodeError::NotWritable(NotWritable::ReadFailed(_)) => "errors: read failed",
+        NodeError::NotWritable(NotWritable::LowDiskSpace(_)) => "errors: low disk space",
+        NodeError::NotWritable(NotWritable::ClockUntrusted(_)) => "errors: clock not trusted",
     }
 }

@@ -52,9 +52,6 @@ pub(super) const COMMITTED_IS_ACCEPTED_AGAIN: &str =
 pub(super) const VERDICTS_ARE_CONSISTENT: &str = "no verdict contradicts another one or the ledger";
 /// Requests and waits end.
 pub(super) const EVERY_REQUEST_ENDS: &str = "every request and every wait ends";
-/// The subscription delivers all blocks in order.
-pub(super) const SUBSCRIPTION_IS_COMPLETE: &str =
-    "a subscription delivers every block once, in order";
 /// Execution is deterministic.
 pub(super) const REPLAY: &str = "a replay of the chain gives the same blocks";
 /// Rows of the indexes and of the state agree with the blocks.

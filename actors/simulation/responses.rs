@@ -6,7 +6,7 @@ use super::{
     properties::{self, LookupResponse},
     reads::ReadResult,
 };
-use crate::{Accepted, NodeError, StorageUnavailable, SubmitError, TransactionStatus};
+use crate::{Accepted, NodeError, NotWritable, SubmitError, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_test_support::Disk;
 use ledger_types::LedgerInfo;
@@ -52,18 +52,17 @@ impl Oracle {
             observed.as_ref().is_none_or(|node| is_faulty(&node.disk))
         };
         let is_permitted = match error {
-            NodeError::Store(_)
-            | NodeError::StorageUnavailable(StorageUnavailable::ReadFailed(_)) => {
+            NodeError::Store(_) | NodeError::NotWritable(NotWritable::ReadFailed(_)) => {
                 is_caused_by(|disk| disk.failed_reads() > 1)
             }
-            NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_)) => {
+            NodeError::NotWritable(NotWritable::WriteFailed(_)) => {
                 is_caused_by(|disk| disk.failures() > 0)
             }
-            NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
+            NodeError::NotWritable(NotWritable::LowDiskSpace(_)) => {
                 self.disk_space.was_low_since(start.step)
                     || is_caused_by(|disk| disk.failures() > 0)
             }
-            NodeError::StorageUnavailable(StorageUnavailable::ClockUntrusted(_)) => {
+            NodeError::NotWritable(NotWritable::ClockUntrusted(_)) => {
                 let observed = self.observed.borrow();
                 observed.as_ref().is_none_or(|node| node.had_clock_fault)
             }

@@ -30,7 +30,6 @@ const STACK_BYTES: usize = 16 << 20;
 /// case.
 const REQUIRED_COUNTERS: &[&str] = &[
     "accepted without signature verification",
-    "blocks from a subscription",
     "canceled requests",
     "checks of the synced disk",
     "clock faults",

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Clock, ClockReading, NodeConfig, SubmitError,
-    mempool::{DEBT_MIN_USECS, Turn},
+    mempool::{AccountTurn, DEBT_MIN_USECS},
     protocol::mempool::Submit,
 };
 use fastrand::Rng;
@@ -189,10 +189,10 @@ impl Shares {
         let log = node.turns.lock().expect("no test panics with it");
         for turn in &log[self.processed..] {
             match *turn {
-                Turn::Admitted { sender, cost_usecs } => {
+                AccountTurn::Admitted { sender, cost_usecs } => {
                     self.admitted(number(&sender), cost_usecs);
                 }
-                Turn::Taken { sender, cost_usecs } => {
+                AccountTurn::Taken { sender, cost_usecs } => {
                     let taken = &mut self.of[number(&sender)];
                     taken.turns += 1;
                     taken.usecs += cost_usecs;

@@ -12,7 +12,7 @@ use super::{
     properties,
     scheduler::{Scheduler, SchedulerGuard, Violation},
 };
-use crate::{Clock, ClockReading, StorageUnavailable, protocol::mempool::PendingStatus};
+use crate::{Clock, ClockReading, NotWritable, protocol::mempool::PendingStatus};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
 use std::{
@@ -208,12 +208,7 @@ impl World {
                 self.advance_time(millis).await;
             }
             92 => self.step_clock(),
-            93 | 94 => self.clients.cancel_one(),
-            95 => self.with_node(|world, node| {
-                world
-                    .clients
-                    .begin_block_subscription(&world.scheduler, &node.handle);
-            }),
+            93..=95 => self.clients.cancel_one(),
             96 | 97 => self.inject_disk_fault(),
             98 => self.restart().await,
             _ => self.crash(),
@@ -361,8 +356,8 @@ impl World {
         let unavailable = self
             .node
             .as_ref()
-            .and_then(|node| node.handle.storage_unavailable());
-        if let Some(cause @ StorageUnavailable::ClockUntrusted(_)) = unavailable {
+            .and_then(|node| node.handle.not_writable());
+        if let Some(cause @ NotWritable::ClockUntrusted(_)) = unavailable {
             self.oracle
                 .report(properties::BLOCK_TIME, Err(cause.to_string()));
         }

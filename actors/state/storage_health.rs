@@ -1,6 +1,6 @@
 //! The published health of the storage.
 
-use crate::error::{FaultKind, StorageFault, StorageUnavailable};
+use crate::error::{FaultKind, NotWritable, StorageFault};
 use arc_swap::ArcSwapOption;
 use std::sync::Arc;
 
@@ -111,13 +111,13 @@ impl Unhealthy {
     }
 
     /// Returns the reason why the node accepts no submissions.
-    fn unavailable(&self) -> StorageUnavailable {
+    fn unavailable(&self) -> NotWritable {
         match self {
             Self::LowDiskSpace(shortages) => {
-                StorageUnavailable::LowDiskSpace(shortages.cause().cloned().unwrap_or_default())
+                NotWritable::LowDiskSpace(shortages.cause().cloned().unwrap_or_default())
             }
-            Self::WriteFailed(fault) => StorageUnavailable::WriteFailed(Arc::clone(&fault.cause)),
-            Self::ReadFailed { cause, .. } => StorageUnavailable::ReadFailed(Arc::clone(cause)),
+            Self::WriteFailed(fault) => NotWritable::WriteFailed(Arc::clone(&fault.cause)),
+            Self::ReadFailed { cause, .. } => NotWritable::ReadFailed(Arc::clone(cause)),
         }
     }
 
@@ -143,13 +143,13 @@ pub(crate) struct StorageHealth(Arc<ArcSwapOption<Unhealthy>>);
 
 impl StorageHealth {
     /// Returns the reason why the node accepts no submissions, or `None` if the storage is healthy.
-    pub(crate) fn unavailable(&self) -> Option<StorageUnavailable> {
+    pub(crate) fn unavailable(&self) -> Option<NotWritable> {
         self.0.load().as_ref().map(|state| state.unavailable())
     }
 
     /// Returns the fault because of which nothing becomes durable until the next start, or `None`
     /// if there was none.
-    pub(crate) fn failed(&self) -> Option<StorageUnavailable> {
+    pub(crate) fn failed(&self) -> Option<NotWritable> {
         let state = self.0.load();
         let state = state.as_ref().filter(|state| state.fault().is_some())?;
         Some(state.unavailable())
@@ -272,7 +272,7 @@ mod tests {
         let publish = |cause| publisher.publish_fault(&fault(FaultKind::Write, cause));
         assert_eq!(publish("first"), FaultEffect::FirstFault);
         assert_eq!(publish("second"), FaultEffect::Unchanged);
-        let unavailable = Some(StorageUnavailable::WriteFailed("first".into()));
+        let unavailable = Some(NotWritable::WriteFailed("first".into()));
         assert_eq!(health.unavailable(), unavailable);
         assert_eq!(health.failed(), unavailable);
         for source in [ShortageSource::Monitor, ShortageSource::Writer] {
@@ -302,7 +302,7 @@ mod tests {
             assert_eq!(publish(FaultKind::Read, "again"), FaultEffect::Unchanged);
             assert_eq!(publish(FaultKind::Write, "late"), FaultEffect::Unchanged);
             let unavailable = health.failed().unwrap();
-            assert_eq!(unavailable, StorageUnavailable::ReadFailed("read".into()));
+            assert_eq!(unavailable, NotWritable::ReadFailed("read".into()));
             assert!(
                 !unavailable.to_string().contains("can be read"),
                 "{unavailable}"
@@ -323,7 +323,7 @@ mod tests {
         assert!(publish(Some("7 bytes are left")));
         assert!(!publish(Some("6 bytes are left")));
         let unavailable = health.unavailable().unwrap();
-        assert!(matches!(unavailable, StorageUnavailable::LowDiskSpace(_)));
+        assert!(matches!(unavailable, NotWritable::LowDiskSpace(_)));
         assert!(unavailable.to_string().contains("6 bytes"));
         assert_eq!((health.failed(), health.fault()), (None, None));
         assert!(publish(None));
@@ -335,7 +335,7 @@ mod tests {
         );
         assert!(matches!(
             health.unavailable(),
-            Some(StorageUnavailable::WriteFailed(_))
+            Some(NotWritable::WriteFailed(_))
         ));
     }
 
@@ -350,7 +350,7 @@ mod tests {
             assert!(!publisher.publish_disk_space(first, None));
             assert_eq!(
                 health.unavailable(),
-                Some(StorageUnavailable::LowDiskSpace("second".into()))
+                Some(NotWritable::LowDiskSpace("second".into()))
             );
             assert!(publisher.publish_disk_space(second, None));
             assert_eq!(health.unavailable(), None);
@@ -362,7 +362,7 @@ mod tests {
         use ShortageSource::{Monitor, Pool};
         let publisher = StorageHealthPublisher::default();
         let health = publisher.health();
-        let low = |cause: &str| Some(StorageUnavailable::LowDiskSpace(cause.into()));
+        let low = |cause: &str| Some(NotWritable::LowDiskSpace(cause.into()));
         assert!(!publisher.publish_disk_space(Pool, Some(&"pool".into())));
         assert_eq!(
             (health.unavailable(), health.is_paused()),

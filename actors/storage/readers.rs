@@ -11,7 +11,7 @@ use crate::{
     },
     runtime::{
         work_meter::WorkMeter,
-        work_queue::{QueueLimits, Turn, WorkQueue},
+        work_queue::{JobTurn, QueueLimits, WorkQueue},
         worker::WorkerThread,
     },
     state::head::HeadReader,
@@ -104,15 +104,15 @@ pub(crate) struct ReadQueues {
 /// Sending sides of the turns of both queues, which keep the reader threads alive.
 #[derive(Debug)]
 pub(super) struct ReadTurns {
-    point_reads: Sender<Turn>,
-    reads: Sender<Turn>,
+    point_reads: Sender<JobTurn>,
+    reads: Sender<JobTurn>,
 }
 
 /// Receiving sides of the turns of both queues.
 #[derive(Debug)]
 pub(super) struct ReaderTurns {
-    point_reads: Receiver<Turn>,
-    reads: Receiver<Turn>,
+    point_reads: Receiver<JobTurn>,
+    reads: Receiver<JobTurn>,
 }
 
 impl ReadQueues {
@@ -195,6 +195,6 @@ fn is_short(estimate: &Estimate) -> bool {
 /// The reader threads. They end when the sending sides of their turns are dropped and all queued
 /// queries have run.
 pub(crate) struct Readers {
-    pub(crate) point_reader: WorkerThread<Turn>,
-    pub(crate) readers: Vec<WorkerThread<Turn>>,
+    pub(crate) point_reader: WorkerThread<JobTurn>,
+    pub(crate) readers: Vec<WorkerThread<JobTurn>>,
 }

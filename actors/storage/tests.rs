@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    error::{FaultKind, StorageFault, StorageUnavailable},
+    error::{FaultKind, NotWritable, StorageFault},
     protocol::{committer::BlocksDurable, pruner::PruneDone},
     runtime::{mailbox::Recipient, work_meter::WorkMeter},
     state::{
@@ -127,7 +127,7 @@ fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
         assert!(sent.lock().unwrap().is_empty());
         assert!(matches!(
             health.unavailable(),
-            Some(StorageUnavailable::LowDiskSpace(_))
+            Some(NotWritable::LowDiskSpace(_))
         ));
     }
     // There is no space for both blocks in one record.
@@ -333,6 +333,6 @@ fn publishes_the_first_fault_before_it_notifies_the_storage_actor() {
     assert_eq!(*published.lock().unwrap(), [Some(fault(FaultKind::Write))]);
     assert!(matches!(
         parts.health().failed(),
-        Some(StorageUnavailable::ReadFailed(_))
+        Some(NotWritable::ReadFailed(_))
     ));
 }

@@ -4,7 +4,7 @@
 //! acknowledges nothing that may be lost, and every wait ends with an error.
 
 use ledger_actors::{
-    FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
+    FaultKind, Node, NodeConfig, NodeError, NodeHandle, NotWritable, StopError, SubmitError,
     TransactionStatus, VersionNotReached,
 };
 use ledger_limits::{ClientKey, Demand, Work, WorkKind};
@@ -163,15 +163,14 @@ async fn failed_write_ends_only_writing() {
             }
         };
         assert!(
-            matches!(
-                error,
-                NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_))
-            ),
+            matches!(error, NodeError::NotWritable(NotWritable::WriteFailed(_))),
             "{fault:?}: {error}"
         );
         assert!(error.to_string().contains("the disk"), "the cause: {error}");
         assert!(fixture.disk.failures() > 0, "{fault:?}");
-        // A wait for a version ends as that for a transaction, and a later one does not begin.
+        // A wait for a version ends as that for a transaction, and a later one does not begin. The
+        // mailbox is first in, first out: the committer has handled all blocks that were durable at
+        // the failure when it replies to the later one.
         for wait in [version_wait, spawn_version_wait(fixture.handle())] {
             let ended = wait.await.unwrap().unwrap_err();
             assert_eq!(ended.cause.to_string(), error.to_string(), "{fault:?}");
@@ -179,16 +178,10 @@ async fn failed_write_ends_only_writing() {
 
         let rejected = fixture.transfer().await.unwrap_err();
         assert!(
-            matches!(
-                rejected,
-                SubmitError::Node(NodeError::StorageUnavailable(_))
-            ),
+            matches!(rejected, SubmitError::Node(NodeError::NotWritable(_))),
             "{fault:?}: {rejected}"
         );
         let handle = fixture.handle();
-        // The mailbox is first in, first out: the committer has handled all blocks that were
-        // durable at the failure when it replies to this request.
-        drop(handle.subscribe_blocks().await.unwrap());
         let durable = *handle.head().ledger_info();
         let mut is_pending = false;
         if let Some(pending) = pending {
@@ -273,7 +266,7 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     fixture.disk.inject(Fault::FullWrites { count: usize::MAX });
     let waiting = fixture.transfer().await.unwrap();
     let handle = fixture.handle();
-    while handle.storage_unavailable().is_none() {
+    while handle.not_writable().is_none() {
         tokio::task::yield_now().await;
     }
     // The monitor reports sufficient space, which does not end the shortage of the writer.
@@ -282,9 +275,7 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     assert!(
         matches!(
             rejected,
-            SubmitError::Node(NodeError::StorageUnavailable(
-                StorageUnavailable::LowDiskSpace(_)
-            ))
+            SubmitError::Node(NodeError::NotWritable(NotWritable::LowDiskSpace(_)))
         ),
         "{rejected:?}"
     );
@@ -297,7 +288,7 @@ async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     );
     fixture.disk.free_space();
     fixture.committed_version(waiting).await;
-    while handle.storage_unavailable().is_some() {
+    while handle.not_writable().is_some() {
         tokio::task::yield_now().await;
     }
     let last = fixture.transfer().await.unwrap();
@@ -330,7 +321,7 @@ async fn failed_write_ends_earlier_waits() {
     fixture.transfer().await.unwrap();
     let outcome = wait.await.unwrap();
     assert!(
-        matches!(outcome, Err(NodeError::StorageUnavailable(_))),
+        matches!(outcome, Err(NodeError::NotWritable(_))),
         "{outcome:?}"
     );
     assert!(fixture.node.stop().await.is_err());
@@ -345,28 +336,25 @@ async fn failed_reads_return_an_error() {
     // A single failed read has no effect that a client can observe.
     fixture.disk.inject(Fault::Read { after: 0 });
     assert!(handle.read(WORK, ByVersion(version)).await.unwrap().1);
-    assert_eq!(
-        (fixture.disk.failures(), handle.storage_unavailable()),
-        (1, None)
-    );
+    assert_eq!((fixture.disk.failures(), handle.not_writable()), (1, None));
 
     fixture.disk.inject(Fault::Reads { after: 0 });
     let failures = fixture.disk.failures();
     // The first error comes from the disk. From then on the database rejects every read.
     for _ in 0..3 {
         let error = handle.read(WORK, ByVersion(version)).await.unwrap_err();
-        let unavailable = error.storage_unavailable();
+        let unavailable = error.not_writable();
         assert!(
-            matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))),
+            matches!(unavailable, Some(NotWritable::ReadFailed(_))),
             "{error:?}"
         );
     }
     assert!(fixture.disk.failures() > failures);
     // A failed read means that the node cannot write either, and the node reports this without a
     // failed write.
-    let unavailable = handle.storage_unavailable().unwrap();
+    let unavailable = handle.not_writable().unwrap();
     assert!(
-        matches!(unavailable, StorageUnavailable::ReadFailed(_)),
+        matches!(unavailable, NotWritable::ReadFailed(_)),
         "{unavailable}"
     );
     assert!(
@@ -405,15 +393,12 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
         .await
         .unwrap_err();
     assert!(
-        matches!(
-            error.storage_unavailable(),
-            Some(StorageUnavailable::ReadFailed(_))
-        ),
+        matches!(error.not_writable(), Some(NotWritable::ReadFailed(_))),
         "{error:?}"
     );
-    let unavailable = handle.storage_unavailable();
+    let unavailable = handle.not_writable();
     assert!(
-        matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))),
+        matches!(unavailable, Some(NotWritable::ReadFailed(_))),
         "{unavailable:?}"
     );
     let transaction = sender.transfer(&fixture.chain, Wallet::new(1).address, 1);
@@ -421,9 +406,7 @@ async fn failed_read_of_an_account_is_a_disk_failure() {
     assert!(
         matches!(
             rejected,
-            SubmitError::Node(NodeError::StorageUnavailable(
-                StorageUnavailable::ReadFailed(_)
-            ))
+            SubmitError::Node(NodeError::NotWritable(NotWritable::ReadFailed(_)))
         ),
         "{rejected:?}"
     );
@@ -448,7 +431,7 @@ async fn failed_read_during_execution_is_a_disk_failure() {
     let pending = accepted.transaction.hash();
     let outcome = fixture.handle().wait_for_commit(pending, CLIENT).await;
     assert!(
-        matches!(outcome, Err(NodeError::StorageUnavailable(_))),
+        matches!(outcome, Err(NodeError::NotWritable(_))),
         "{outcome:?}"
     );
 

@@ -2,7 +2,7 @@
 //! load.
 
 use ledger_actors::{
-    ClockState, Node, NodeConfig, NodeError, NodeHandle, StorageUnavailable, SubmitError,
+    ClockState, Node, NodeConfig, NodeError, NodeHandle, NotWritable, SubmitError,
     TransactionStatus,
 };
 use ledger_limits::ClientKey;
@@ -86,7 +86,7 @@ async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
 /// Waits until the clock is trusted.
 async fn wait_until_trusted(handle: &NodeHandle) {
     let poll = async {
-        while handle.storage_unavailable().is_some() {
+        while handle.not_writable().is_some() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -98,9 +98,9 @@ async fn wait_until_trusted(handle: &NodeHandle) {
 /// Returns the message of a rejection that is due to the clock, or `None` for any other result.
 fn clock_rejection_message(outcome: Result<impl Sized, SubmitError>) -> Option<String> {
     match outcome {
-        Err(SubmitError::Node(NodeError::StorageUnavailable(
-            cause @ StorageUnavailable::ClockUntrusted(_),
-        ))) => Some(cause.to_string()),
+        Err(SubmitError::Node(NodeError::NotWritable(cause @ NotWritable::ClockUntrusted(_)))) => {
+            Some(cause.to_string())
+        }
         _ => None,
     }
 }

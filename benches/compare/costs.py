@@ -23,7 +23,7 @@ import wire
 
 NAME = "costs"
 # Settings with which each request has its full cost.
-SETTINGS = ("api.kept_answers_bytes_max=0", "storage.scrub_hours=0")
+SETTINGS = ("api.response_cache_bytes_max=0", "storage.scrub_hours=0")
 # Time for which a request is repeated, in seconds, and its minimum and maximum number.
 REPEAT_SECONDS = 1.0
 REPEATS_MIN, REPEATS_MAX = 5, 2_000

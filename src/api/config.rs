@@ -17,7 +17,7 @@ pub struct ApiConfig {
     /// A single response is always sent.
     pub answers_bytes_max: usize,
     /// Memory of the response cache, in bytes; 0 turns the cache off.
-    pub kept_answers_bytes_max: usize,
+    pub response_cache_bytes_max: usize,
     /// Maximum number of requests in flight, over all workers. Long polls and responses that are
     /// still being sent count. A request beyond it gets 503.
     pub max_in_flight: usize,
@@ -40,7 +40,7 @@ impl Default for ApiConfig {
             batch_transactions_max: 1_000,
             bodies_bytes_max: 256 * 1024 * 1024,
             answers_bytes_max: 256 * 1024 * 1024,
-            kept_answers_bytes_max: 32 * 1024 * 1024,
+            response_cache_bytes_max: 32 * 1024 * 1024,
             max_in_flight: 20_000,
             max_in_flight_per_address: 19_500,
             trusted_proxies: TrustedProxies::default(),

@@ -91,7 +91,7 @@ pub enum RequestError {
     Connect(#[source] io::Error),
     /// The TLS handshake failed. The server has received no request.
     #[error(transparent)]
-    Tls(#[from] TlsError),
+    Tls(#[from] ClientTlsError),
     /// The server responded in TLS to a request without TLS.
     #[error("the server speaks TLS; use https://")]
     TlsServer,
@@ -112,7 +112,7 @@ pub enum RequestError {
 
 /// An error of a TLS handshake.
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
+pub enum ClientTlsError {
     /// No trusted root certificate verifies the server's certificate.
     #[error(
         "the server's certificate is not trusted: no root certificate of this system or of --ca \

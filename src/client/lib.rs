@@ -54,9 +54,9 @@ pub mod load;
 mod node;
 pub mod signer;
 
-pub use error::{ClientError, RequestError, TlsError};
+pub use error::{ClientError, ClientTlsError, RequestError};
 pub use faucet::FaucetClient;
 pub use node::{
-    AccountState, CommittedTransaction, LedgerState, NodeClient, NumberedTransaction,
+    AccountState, LedgerState, NodeClient, NumberedTransaction, TransactionOutcome,
     submission_media_type,
 };

@@ -55,7 +55,7 @@ pub struct AccountState {
 
 /// The outcome of a committed transaction.
 #[derive(Debug, Clone, Deserialize)]
-pub struct CommittedTransaction {
+pub struct TransactionOutcome {
     /// The version of the transaction.
     #[serde(deserialize_with = "decimal_text")]
     pub version: u64,
@@ -79,7 +79,7 @@ pub struct NumberedTransaction {
     pub payload: serde_json::Value,
     /// The outcome.
     #[serde(flatten)]
-    pub outcome: CommittedTransaction,
+    pub outcome: TransactionOutcome,
 }
 
 /// The fields of `/v1` that a [`LedgerState`] is made of.
@@ -246,7 +246,7 @@ impl NodeClient {
         &self,
         vendor: &Vendor,
         transaction: &SignedTransaction,
-    ) -> Result<CommittedTransaction, ClientError> {
+    ) -> Result<TransactionOutcome, ClientError> {
         let hash = transaction.hash(vendor);
         let path = format!(
             "{}/transactions?timeout_ms={COMMIT_WAIT_MS}",
@@ -276,7 +276,7 @@ impl NodeClient {
         &self,
         error: ClientError,
         hash: &HashValue,
-    ) -> Result<CommittedTransaction, ClientError> {
+    ) -> Result<TransactionOutcome, ClientError> {
         match error {
             // Removed from the mempool during the wait.
             ClientError::Rejected {
@@ -305,7 +305,7 @@ impl NodeClient {
     ///
     /// Returns [`ClientError::NotCommitted`] if the transaction was removed from the mempool, and
     /// otherwise the same errors as [`NodeClient::ledger`].
-    pub async fn wait(&self, hash: &HashValue) -> Result<CommittedTransaction, ClientError> {
+    pub async fn wait(&self, hash: &HashValue) -> Result<TransactionOutcome, ClientError> {
         let path = format!("/transactions/wait_by_hash/{hash}");
         loop {
             let body: serde_json::Value = match self.get_json(&path).await {

@@ -186,7 +186,7 @@ where
             return Some(Transport::Plain(stream));
         };
         let handshake = timeout(
-            self.context.config.tls_handshake_timeout,
+            self.context.config.client_request_timeout,
             tls.accept(stream),
         );
         // Boxed, so that the connection does not hold the state of the handshake until it ends.

@@ -43,7 +43,7 @@ impl fmt::Display for TlsFile {
 
 /// A certificate that cannot be served.
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
+pub enum ServerTlsError {
     /// A file cannot be read.
     #[error("cannot read the {file} {}: {source}", path.display())]
     Unreadable {

@@ -34,14 +34,12 @@
 //!     metrics: ListenerRegistry::default().add("example"),
 //!     address: "127.0.0.1:0".parse()?,
 //!     workers: 1,
-//!     backlog: 16,
 //!     max_connections: 16,
 //!     addresses: Arc::new(KeyedLimit::new(16)),
 //!     addresses_limit: "connections of an address",
 //!     trusted_proxies: TrustedProxies::default(),
 //!     tls: None,
 //!     connection: ConnectionConfig {
-//!         tls_handshake_timeout: timeout,
 //!         keep_alive: timeout,
 //!         client_request_timeout: timeout,
 //!         client_send_timeout: timeout,
@@ -88,7 +86,7 @@ mod transport;
 
 pub use config::ConnectionConfig;
 pub use context::EndOfWaits;
-pub use error::{ListenerError, TlsError, TlsFile};
+pub use error::{ListenerError, ServerTlsError, TlsFile};
 pub use head_error::HeadError;
 pub use listener::{Listener, ListenerOptions, WORKERS_MAX};
 pub use metrics::{ConnectionStatus, ListenerMetrics, ListenerRegistry};

@@ -31,6 +31,10 @@ pub const WORKERS_MAX: usize = 512;
 /// detection of slow clients, because the kernel reports progress when a third of it is free.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
+/// Maximum number of connections that wait to be accepted. The kernel lowers it to its own limit,
+/// commonly as much.
+const BACKLOG: i32 = 4_096;
+
 /// Interval at which a stop looks whether all connections are closed. actix-server looks once per
 /// second, and would prolong each stop by that.
 const CLOSED_CHECK_INTERVAL: Duration = Duration::from_millis(10);
@@ -46,8 +50,6 @@ pub struct ListenerOptions<D> {
     pub address: SocketAddr,
     /// Number of worker threads, from 1 to [`WORKERS_MAX`].
     pub workers: usize,
-    /// Maximum number of connections that wait to be accepted.
-    pub backlog: u32,
     /// Maximum number of open connections of all threads. Each thread may exceed its part by one.
     /// Further connections wait to be accepted.
     pub max_connections: usize,
@@ -126,7 +128,7 @@ impl Listener {
             trusted_proxies: options.trusted_proxies.clone(),
             tls: options.tls.as_ref().map(CertificateHolder::server_config),
         };
-        let socket = bind(options.address, options.backlog).map_err(bind_error)?;
+        let socket = bind(options.address).map_err(bind_error)?;
         let address = socket.local_addr().map_err(bind_error)?;
         // HTTP/2 is offered with TLS only, because clients do not use it without TLS.
         let scheme = if options.tls.is_some() {
@@ -215,7 +217,7 @@ async fn all_closed(metrics: &ListenerMetrics) {
 }
 
 /// Returns a listening socket. Connections inherit its options.
-fn bind(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::STREAM,
@@ -225,7 +227,7 @@ fn bind(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     socket.set_reuse_address(true)?;
     socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
     socket.bind(&address.into())?;
-    socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
+    socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
 }

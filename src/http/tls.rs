@@ -4,7 +4,7 @@
 //! client's first message arrives. A replacement changes neither handshakes under way nor open
 //! connections, and a client that resumes a session does not verify the new certificate.
 
-use crate::error::{TlsError, TlsFile};
+use crate::error::{ServerTlsError, TlsFile};
 use arc_swap::ArcSwap;
 use ledger_limits::{open_regular_file, read_bounded};
 use rustls::{
@@ -55,12 +55,12 @@ impl CertificateFiles {
     ///
     /// Returns:
     ///
-    /// * [`TlsError::Unreadable`] if a file exceeds 1 MiB, is not a regular file, or cannot be
+    /// * [`ServerTlsError::Unreadable`] if a file exceeds 1 MiB, is not a regular file, or cannot be
     ///   read.
-    /// * [`TlsError::Malformed`] if a file is not a PEM file of its kind.
-    /// * [`TlsError::Unusable`] if rustls rejects the certificate or the key, or if the key is not
+    /// * [`ServerTlsError::Malformed`] if a file is not a PEM file of its kind.
+    /// * [`ServerTlsError::Unusable`] if rustls rejects the certificate or the key, or if the key is not
     ///   that of the certificate.
-    pub fn load(&self) -> Result<LoadedCertificate, TlsError> {
+    pub fn load(&self) -> Result<LoadedCertificate, ServerTlsError> {
         let chain = certificates(&self.certificate)?;
         let key_file = read(TlsFile::PrivateKey, &self.private_key)?;
         let key = PrivateKeyDer::from_pem_slice(&key_file.content).map_err(|error| {
@@ -73,7 +73,7 @@ impl CertificateFiles {
         let fingerprint = chain.first().map(fingerprint).unwrap_or_default();
         let certified_key =
             CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(|source| {
-                TlsError::Unusable {
+                ServerTlsError::Unusable {
                     certificate: self.certificate.clone(),
                     private_key: self.private_key.clone(),
                     source,
@@ -151,7 +151,7 @@ impl CertificateHolder {
     /// # Errors
     ///
     /// Returns the error of [`CertificateFiles::load`]. The current certificate stays.
-    pub fn reload(&self) -> Result<Arc<LoadedCertificate>, TlsError> {
+    pub fn reload(&self) -> Result<Arc<LoadedCertificate>, ServerTlsError> {
         let previous = self.current.load_full();
         let certificate = Arc::new(previous.files.load()?);
         self.current.compare_and_swap(&previous, certificate);
@@ -179,7 +179,7 @@ impl ResolvesServerCert for CertificateHolder {
 }
 
 /// Returns the certificates of a file: that of the server first, then those of its issuers.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ServerTlsError> {
     let file = read(TlsFile::Certificate, path)?;
     let malformed = |error| malformed(TlsFile::Certificate, path, &error);
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&file.content).collect();
@@ -197,7 +197,7 @@ struct PemFile {
     mode: u32,
 }
 
-fn read(file: TlsFile, path: &Path) -> Result<PemFile, TlsError> {
+fn read(file: TlsFile, path: &Path) -> Result<PemFile, ServerTlsError> {
     let read = || {
         let file = open_regular_file(path)?;
         Ok(PemFile {
@@ -205,7 +205,7 @@ fn read(file: TlsFile, path: &Path) -> Result<PemFile, TlsError> {
             content: read_bounded(file, PEM_BYTES_MAX)?,
         })
     };
-    read().map_err(|source| TlsError::Unreadable {
+    read().map_err(|source| ServerTlsError::Unreadable {
         file,
         path: path.to_owned(),
         source,
@@ -213,7 +213,7 @@ fn read(file: TlsFile, path: &Path) -> Result<PemFile, TlsError> {
 }
 
 /// Returns the error of a file. Its message repeats no line of the file, which may hold the key.
-fn malformed(file: TlsFile, path: &Path, error: &pem::Error) -> TlsError {
+fn malformed(file: TlsFile, path: &Path, error: &pem::Error) -> ServerTlsError {
     let message = match error {
         pem::Error::NoItemsFound => format!("holds no {file} in PEM form"),
         pem::Error::MissingSectionEnd { .. } => {
@@ -221,7 +221,7 @@ fn malformed(file: TlsFile, path: &Path, error: &pem::Error) -> TlsError {
         }
         _ => format!("its {file} is not well-formed PEM"),
     };
-    TlsError::Malformed {
+    ServerTlsError::Malformed {
         file,
         path: path.to_owned(),
         message,
@@ -239,8 +239,8 @@ fn is_encrypted(content: &[u8]) -> bool {
 }
 
 /// Returns the error of a private key that is encrypted.
-fn encrypted(path: &Path) -> TlsError {
-    TlsError::Malformed {
+fn encrypted(path: &Path) -> ServerTlsError {
+    ServerTlsError::Malformed {
         file: TlsFile::PrivateKey,
         path: path.to_owned(),
         message: format!(

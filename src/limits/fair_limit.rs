@@ -51,52 +51,37 @@ impl FairLimit {
     }
 }
 
-/// One permit of a [`FairLimit`], released when it is dropped.
+/// One or several permits of a [`FairLimit`], released in parts or when they are dropped.
 ///
 /// `H` is the handle that leads to the limit, as in [`Permit`](crate::Permit).
 #[derive(Debug)]
 pub struct FairPermit<H: Deref<Target = FairLimit>> {
     handle: H,
     client: ClientKey,
-}
-
-impl<H: Deref<Target = FairLimit>> FairPermit<H> {
-    /// Acquires a permit for `client`. Returns `None` if the limit is reached, or if the client
-    /// holds its part of it.
-    pub fn try_acquire(handle: H, client: ClientKey) -> Option<Self> {
-        let held = handle.all.increment()?;
-        let own = handle.of_client(client).fetch_add(1, Relaxed);
-        // Dropped again, which releases it, if the client has no right to it.
-        let permit = Self { handle, client };
-        let free = (permit.handle.max() + 1).saturating_sub(held);
-        (own < free.saturating_mul(permit.handle.per_free)).then_some(permit)
-    }
-}
-
-/// Several permits of a [`FairLimit`] for one request, released one by one or when they are
-/// dropped.
-#[derive(Debug)]
-pub struct FairPermits<H: Deref<Target = FairLimit>> {
-    handle: H,
-    client: ClientKey,
     count: usize,
 }
 
-impl<H: Deref<Target = FairLimit>> FairPermits<H> {
-    /// Acquires `count` permits for `client` if it could acquire as many [`FairPermit`]s one after
-    /// the other. Otherwise returns `None` and acquires none.
-    pub fn try_acquire(handle: H, client: ClientKey, count: usize) -> Option<Self> {
+impl<H: Deref<Target = FairLimit>> FairPermit<H> {
+    /// Acquires one permit for `client`. Returns `None` if the limit is reached, or if the client
+    /// holds its part of it.
+    pub fn try_acquire(handle: H, client: ClientKey) -> Option<Self> {
+        Self::try_acquire_all(handle, client, 1)
+    }
+
+    /// Acquires `count` permits for `client` if it could acquire them one after the other.
+    /// Otherwise returns `None` and acquires none.
+    pub fn try_acquire_all(handle: H, client: ClientKey, count: usize) -> Option<Self> {
         let held = handle.all.increase(count)?;
         let own = handle.of_client(client).fetch_add(count, Relaxed);
         // Dropped again, which releases them, if the client has no right to the last one.
-        let permits = Self {
+        let permit = Self {
             handle,
             client,
             count,
         };
-        let free = (permits.handle.max() + 1).saturating_sub(held);
-        let is_part = own + count <= free.saturating_mul(permits.handle.per_free);
-        (count == 0 || is_part).then_some(permits)
+        let free = (permit.handle.max() + 1).saturating_sub(held);
+        let is_part = own + count <= free.saturating_mul(permit.handle.per_free);
+        (count == 0 || is_part).then_some(permit)
     }
 
     /// Returns the number of permits.
@@ -114,16 +99,9 @@ impl<H: Deref<Target = FairLimit>> FairPermits<H> {
     }
 }
 
-impl<H: Deref<Target = FairLimit>> Drop for FairPermits<H> {
-    fn drop(&mut self) {
-        self.release(self.count);
-    }
-}
-
 impl<H: Deref<Target = FairLimit>> Drop for FairPermit<H> {
     fn drop(&mut self) {
-        self.handle.of_client(self.client).fetch_sub(1, Relaxed);
-        self.handle.all.decrement();
+        self.release(self.count);
     }
 }
 
@@ -193,9 +171,9 @@ mod tests {
                     let one_by_one = iter::from_fn(singles).take(count);
                     let one_by_one = one_by_one.collect::<Vec<_>>().len();
                     let expected = limit.held();
-                    let many = FairPermits::try_acquire(&limit, client(1), count);
+                    let many = FairPermit::try_acquire_all(&limit, client(1), count);
                     assert_eq!(many.is_some(), one_by_one == count, "{max} {held} {count}");
-                    let counted = many.as_ref().map_or(0, FairPermits::count);
+                    let counted = many.as_ref().map_or(0, FairPermit::count);
                     assert_eq!(limit.held(), expected + counted);
                     drop((many, before));
                     assert_eq!(limit.held(), 0);
@@ -207,7 +185,7 @@ mod tests {
     #[test]
     fn releases_permits_in_parts() {
         let limit = FairLimit::new(80, 7);
-        let mut many = FairPermits::try_acquire(&limit, client(1), 70).unwrap();
+        let mut many = FairPermit::try_acquire_all(&limit, client(1), 70).unwrap();
         assert!(FairPermit::try_acquire(&limit, client(1)).is_none());
         many.release(20);
         assert_eq!((many.count(), limit.held()), (50, 50));

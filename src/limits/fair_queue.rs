@@ -1,4 +1,6 @@
-//! A queue in which clients take turns, bounded by the estimated duration of the waiting jobs.
+//! A queue in which clients take turns, bounded by the cost of the waiting jobs.
+//!
+//! The owner of a queue chooses the unit of its costs: microseconds, signatures or bytes.
 //!
 //! The order is start-time fair queueing. Each client has a tag, which rises by the cost of each of
 //! its jobs. The queue returns the first job of the client with the lowest tag. A client that has
@@ -49,7 +51,7 @@ impl<J> Clone for FairQueue<J> {
 
 #[derive(Debug)]
 struct Shared<J> {
-    capacity_usecs: AtomicU64,
+    capacity: AtomicU64,
     jobs_max: usize,
     state: Mutex<State<J>>,
 }
@@ -59,7 +61,7 @@ struct Shared<J> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
     client: ClientKey,
-    cost_usecs: u64,
+    cost: u64,
 }
 
 /// A job that the queue rejected, with the limit that was reached.
@@ -76,7 +78,7 @@ pub struct QueueFull<J> {
 /// The limit for which a queue rejected a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReachedLimit {
-    /// The estimated duration of the waiting jobs, with the capacity, in the unit of the costs.
+    /// The estimated cost of the waiting jobs, with the capacity.
     Cost(u64),
     /// The number of waiting jobs, with its maximum.
     Jobs(usize),
@@ -90,7 +92,7 @@ struct State<J> {
     next_arrival: u64,
     /// Lowest tag of the clients that waited at the last turn.
     reached_tag: u64,
-    waiting_usecs: u64,
+    waiting_cost: u64,
     waiting_jobs: usize,
     rejections_since_search: usize,
     drain: Drain,
@@ -103,41 +105,41 @@ struct Client<J> {
     tag: u64,
     /// Position among clients with equal tags, if the client has waiting jobs.
     arrival: u64,
-    waiting_usecs: u64,
+    waiting_cost: u64,
 }
 
 /// The cost that was taken from the queue since jobs began to wait.
 #[derive(Debug)]
 struct Drain {
     since: Instant,
-    taken_usecs: u64,
+    taken_cost: u64,
 }
 
 impl<J> FairQueue<J> {
-    /// Creates an empty queue for jobs of at most `capacity_usecs` estimated microseconds, and at
-    /// most `jobs_max` jobs.
-    pub fn new(capacity_usecs: u64, jobs_max: usize) -> Self {
+    /// Creates an empty queue for at most `jobs_max` jobs, whose costs are at most
+    /// `capacity`.
+    pub fn new(capacity: u64, jobs_max: usize) -> Self {
         let client = || Client {
             jobs: VecDeque::new(),
             tag: 0,
             arrival: 0,
-            waiting_usecs: 0,
+            waiting_cost: 0,
         };
         let state = State {
             clients: (0..ClientKey::COUNT).map(|_| client()).collect(),
             turns: BTreeSet::new(),
             next_arrival: 0,
             reached_tag: 0,
-            waiting_usecs: 0,
+            waiting_cost: 0,
             waiting_jobs: 0,
             rejections_since_search: 0,
             drain: Drain {
                 since: Instant::now(),
-                taken_usecs: 0,
+                taken_cost: 0,
             },
         };
         Self(Arc::new(Shared {
-            capacity_usecs: AtomicU64::new(capacity_usecs),
+            capacity: AtomicU64::new(capacity),
             jobs_max,
             state: Mutex::new(state),
         }))
@@ -147,19 +149,19 @@ impl<J> FairQueue<J> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the capacity, in estimated microseconds.
-    pub fn capacity_usecs(&self) -> u64 {
-        self.0.capacity_usecs.load(Relaxed)
+    /// Returns the capacity, in the unit of the costs.
+    pub fn capacity(&self) -> u64 {
+        self.0.capacity.load(Relaxed)
     }
 
     /// Changes the capacity. Jobs that wait beyond it stay.
-    pub fn set_capacity_usecs(&self, capacity_usecs: u64) {
-        self.0.capacity_usecs.store(capacity_usecs, Relaxed);
+    pub fn set_capacity(&self, capacity: u64) {
+        self.0.capacity.store(capacity, Relaxed);
     }
 
-    /// Returns the estimated duration of all waiting jobs, in microseconds.
-    pub fn waiting_usecs(&self) -> u64 {
-        self.state().waiting_usecs
+    /// Returns the estimated cost of all waiting jobs.
+    pub fn waiting_cost(&self) -> u64 {
+        self.state().waiting_cost
     }
 
     /// Returns the number of waiting jobs.
@@ -174,8 +176,8 @@ impl<J> FairQueue<J> {
 
     /// Adds a job that continues admitted work of `client`, before its other jobs and regardless of
     /// the capacity. The caller bounds the number of such jobs.
-    pub fn push_continued(&self, client: ClientKey, cost_usecs: u64, job: J) {
-        self.state().push_first(client, cost_usecs.max(1), job);
+    pub fn push_continued(&self, client: ClientKey, cost: u64, job: J) {
+        self.state().push_first(client, cost.max(1), job);
     }
 
     /// Takes the next job, or returns `None` if none waits.
@@ -194,8 +196,8 @@ impl<J> FairQueue<J> {
 
     /// Replaces the estimated cost of a job that was taken by its measured cost, so that a client
     /// whose jobs take longer than estimated has fewer turns.
-    pub fn settle(&self, charge: Charge, measured_usecs: u64) {
-        self.state().settle(charge, measured_usecs);
+    pub fn settle(&self, charge: Charge, measured_cost: u64) {
+        self.state().settle(charge, measured_cost);
     }
 
     /// Charges the client of a job that was taken from another queue, if jobs wait in this one. A
@@ -209,27 +211,26 @@ impl<J> FairQueue<J> {
 }
 
 impl<J: Cancel> FairQueue<J> {
-    /// Adds a job of `client` with an estimated duration of `cost_usecs` microseconds, counted as
-    /// at least 1.
+    /// Adds a job of `client` with an estimated cost, counted as at least 1.
     ///
     /// # Errors
     ///
     /// Returns the job if the waiting jobs have reached the capacity, or if the client would hold
     /// more of it than is free. A client without waiting jobs is only rejected in the first case.
-    pub fn try_push(&self, client: ClientKey, cost_usecs: u64, job: J) -> Result<(), QueueFull<J>> {
-        let (capacity_usecs, jobs_max) = (self.capacity_usecs(), self.0.jobs_max);
-        let cost_usecs = cost_usecs.max(1);
+    pub fn try_push(&self, client: ClientKey, cost: u64, job: J) -> Result<(), QueueFull<J>> {
+        let (capacity, jobs_max) = (self.capacity(), self.0.jobs_max);
+        let cost = cost.max(1);
         // Declared before the guard, so that the jobs are dropped after the lock is released: a job
         // may own a large transaction or response.
         let mut _canceled = Vec::new();
         let mut state = self.state();
-        let mut reached = state.reached_limit(client, cost_usecs, capacity_usecs, jobs_max);
+        let mut reached = state.reached_limit(client, cost, capacity, jobs_max);
         if reached.is_some() && state.is_search_due() {
             _canceled = state.remove_canceled();
-            reached = state.reached_limit(client, cost_usecs, capacity_usecs, jobs_max);
+            reached = state.reached_limit(client, cost, capacity, jobs_max);
         }
         let Some(reached) = reached else {
-            state.push(client, cost_usecs, job);
+            state.push(client, cost, job);
             return Ok(());
         };
         Err(QueueFull {
@@ -245,46 +246,46 @@ impl<J> State<J> {
     fn reached_limit(
         &self,
         client: ClientKey,
-        cost_usecs: u64,
-        capacity_usecs: u64,
+        cost: u64,
+        capacity: u64,
         jobs_max: usize,
     ) -> Option<ReachedLimit> {
-        let free_usecs = capacity_usecs.saturating_sub(self.waiting_usecs);
+        let free_cost = capacity.saturating_sub(self.waiting_cost);
         let free_jobs = jobs_max.saturating_sub(self.waiting_jobs);
         let client = &self.clients[client.index()];
         let is_first = client.jobs.is_empty();
-        let has_budget = is_first || client.waiting_usecs.saturating_add(cost_usecs) <= free_usecs;
-        if free_usecs == 0 || !has_budget {
-            return Some(ReachedLimit::Cost(capacity_usecs));
+        let has_budget = is_first || client.waiting_cost.saturating_add(cost) <= free_cost;
+        if free_cost == 0 || !has_budget {
+            return Some(ReachedLimit::Cost(capacity));
         }
         let has_place = is_first || client.jobs.len() < free_jobs;
         (free_jobs == 0 || !has_place).then_some(ReachedLimit::Jobs(jobs_max))
     }
 
-    fn push(&mut self, key: ClientKey, cost_usecs: u64, job: J) {
-        self.count(key, cost_usecs);
-        self.clients[key.index()].jobs.push_back((cost_usecs, job));
+    fn push(&mut self, key: ClientKey, cost: u64, job: J) {
+        self.count(key, cost);
+        self.clients[key.index()].jobs.push_back((cost, job));
         self.begin_if_first(key);
     }
 
-    fn push_first(&mut self, key: ClientKey, cost_usecs: u64, job: J) {
-        self.count(key, cost_usecs);
-        self.clients[key.index()].jobs.push_front((cost_usecs, job));
+    fn push_first(&mut self, key: ClientKey, cost: u64, job: J) {
+        self.count(key, cost);
+        self.clients[key.index()].jobs.push_front((cost, job));
         self.begin_if_first(key);
     }
 
     /// Counts a job that is about to wait.
-    fn count(&mut self, key: ClientKey, cost_usecs: u64) {
+    fn count(&mut self, key: ClientKey, cost: u64) {
         if self.waiting_jobs == 0 {
             self.drain = Drain {
                 since: Instant::now(),
-                taken_usecs: 0,
+                taken_cost: 0,
             };
         }
         self.waiting_jobs += 1;
-        self.waiting_usecs = self.waiting_usecs.saturating_add(cost_usecs);
+        self.waiting_cost = self.waiting_cost.saturating_add(cost);
         let client = &mut self.clients[key.index()];
-        client.waiting_usecs = client.waiting_usecs.saturating_add(cost_usecs);
+        client.waiting_cost = client.waiting_cost.saturating_add(cost);
     }
 
     /// Adds a client to the turns if its first job has just been added.
@@ -311,43 +312,40 @@ impl<J> State<J> {
         let &(reached_tag, _, _) = self.turns.first()?;
         let turn = *self.turns.iter().find(|(_, _, key)| {
             let first = self.clients[key.index()].jobs.front();
-            first.is_some_and(|(cost_usecs, job)| is_allowed(*key, *cost_usecs, job))
+            first.is_some_and(|(cost, job)| is_allowed(*key, *cost, job))
         })?;
         self.turns.remove(&turn);
         let (tag, _, key) = turn;
         let client = &mut self.clients[key.index()];
-        let (cost_usecs, job) = client.jobs.pop_front()?;
+        let (cost, job) = client.jobs.pop_front()?;
         // Not the tag of this turn: the clients before it have not had theirs.
         self.reached_tag = reached_tag;
-        client.tag = tag.saturating_add(cost_usecs);
-        self.drain.taken_usecs = self.drain.taken_usecs.saturating_add(cost_usecs);
-        self.release(key, cost_usecs);
+        client.tag = tag.saturating_add(cost);
+        self.drain.taken_cost = self.drain.taken_cost.saturating_add(cost);
+        self.release(key, cost);
         if !self.clients[key.index()].jobs.is_empty() {
             self.begin_waiting(key);
         }
-        let charge = Charge {
-            client: key,
-            cost_usecs,
-        };
+        let charge = Charge { client: key, cost };
         Some((charge, job))
     }
 
     /// Stops counting a job that was removed.
-    fn release(&mut self, key: ClientKey, cost_usecs: u64) {
+    fn release(&mut self, key: ClientKey, cost: u64) {
         let client = &mut self.clients[key.index()];
-        client.waiting_usecs = client.waiting_usecs.saturating_sub(cost_usecs);
+        client.waiting_cost = client.waiting_cost.saturating_sub(cost);
         if client.jobs.is_empty() {
             client.jobs.shrink_to(RETAINED_JOBS);
         }
-        self.waiting_usecs = self.waiting_usecs.saturating_sub(cost_usecs);
+        self.waiting_cost = self.waiting_cost.saturating_sub(cost);
         self.waiting_jobs -= 1;
     }
 
-    fn settle(&mut self, charge: Charge, measured_usecs: u64) {
+    fn settle(&mut self, charge: Charge, measured_cost: u64) {
         let tag = self.clients[charge.client.index()].tag;
         let corrected = tag
-            .saturating_add(measured_usecs)
-            .saturating_sub(charge.cost_usecs);
+            .saturating_add(measured_cost)
+            .saturating_sub(charge.cost);
         self.move_to(charge.client, corrected.max(self.reached_tag));
     }
 
@@ -356,7 +354,7 @@ impl<J> State<J> {
             return;
         }
         let tag = self.clients[charge.client.index()].tag;
-        let charged = tag.max(self.reached_tag).saturating_add(charge.cost_usecs);
+        let charged = tag.max(self.reached_tag).saturating_add(charge.cost);
         let highest = self.reached_tag.saturating_add(lead_max);
         self.move_to(charge.client, charged.min(highest).max(tag));
     }
@@ -382,10 +380,10 @@ impl<J> State<J> {
     /// taken, the estimate is the time since then.
     fn retry_after_secs(&self) -> u64 {
         let elapsed = self.drain.since.elapsed();
-        let rest = match self.drain.taken_usecs {
+        let rest = match self.drain.taken_cost {
             0 => elapsed,
             taken => {
-                let factor = self.waiting_usecs as f64 / taken as f64;
+                let factor = self.waiting_cost as f64 / taken as f64;
                 Duration::try_from_secs_f64(elapsed.as_secs_f64() * factor).unwrap_or(elapsed)
             }
         };
@@ -404,21 +402,21 @@ impl<J: Cancel> State<J> {
             let mut costs = Vec::new();
             // Each job is taken and returned once, so the others keep their order.
             for _ in 0..client.jobs.len() {
-                let Some((cost_usecs, job)) = client.jobs.pop_front() else {
+                let Some((cost, job)) = client.jobs.pop_front() else {
                     break;
                 };
                 if job.is_canceled() {
-                    costs.push(cost_usecs);
+                    costs.push(cost);
                     removed.push(job);
                 } else {
-                    client.jobs.push_back((cost_usecs, job));
+                    client.jobs.push_back((cost, job));
                 }
             }
             if client.jobs.is_empty() {
                 self.turns.remove(&(client.tag, client.arrival, key));
             }
-            for cost_usecs in costs {
-                self.release(key, cost_usecs);
+            for cost in costs {
+                self.release(key, cost);
             }
         }
         removed

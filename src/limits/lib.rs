@@ -2,10 +2,10 @@
 //!
 //! | module | limit | holders |
 //! |---|---|---|
-//! | `permit` | [`Limit`] | a number of [`Permit`]s, alone or as a [`PermitGroup`] |
-//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s and [`FairPermits`]; no client can hold all |
+//! | `permit` | [`Limit`] | a number of [`Permit`]s |
+//! | `fair_limit` | [`FairLimit`] | a number of [`FairPermit`]s; no client can hold all |
 //! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
-//! | `fair_queue` | [`FairQueue`] | estimated microseconds of waiting jobs, in turns by [`ClientKey`] |
+//! | `fair_queue` | [`FairQueue`] | cost of waiting jobs, in turns by [`ClientKey`] |
 //! | `client` | [`ClientKeys`] | classes of client addresses |
 //! | `cost` | [`CostModel`] | estimates of the duration of work, and what it took |
 //! | `proxies` | none: [`TrustedProxies`] decides whose addresses are those of clients | |
@@ -57,11 +57,11 @@ mod rejections;
 
 pub use client::{ClientKey, ClientKeys};
 pub use cost::{CostModel, CostStatus, Demand, Estimate, Work, WorkKind};
-pub use fair_limit::{FairLimit, FairPermit, FairPermits};
+pub use fair_limit::{FairLimit, FairPermit};
 pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull, ReachedLimit};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
-pub use permit::{Limit, Permit, PermitGroup};
+pub use permit::{Limit, Permit};
 pub use proxies::{NoNetworks, TrustedProxies};
 pub use rejections::{REJECTIONS, RejectionCount, Rejections};

@@ -43,11 +43,6 @@ impl Limit {
         self.held.load(Relaxed)
     }
 
-    /// Counts one more permit. Returns the number held with it, or `None` if the limit is reached.
-    pub(crate) fn increment(&self) -> Option<usize> {
-        self.increase(1)
-    }
-
     /// Counts `count` more permits. Returns the number held with them, or `None` if they exceed the
     /// limit.
     pub(crate) fn increase(&self, count: usize) -> Option<usize> {
@@ -66,11 +61,6 @@ impl Limit {
         before.ok().map(|before| before.saturating_add(count))
     }
 
-    /// Counts one permit less.
-    pub(crate) fn decrement(&self) {
-        self.decrease(1);
-    }
-
     /// Counts `count` permits less.
     pub(crate) fn decrease(&self, count: usize) {
         self.held.fetch_sub(count, Relaxed);
@@ -84,68 +74,52 @@ impl Default for Limit {
     }
 }
 
-/// One permit of a [`Limit`], released when it is dropped.
+/// One or several permits of a [`Limit`], released together when they are dropped.
 ///
 /// `H` is the handle that leads to the limit, such as `Arc<Limit>` or `&Limit`. A handle with a
 /// reference count per thread spares threads the contention for a shared count.
 #[derive(Debug)]
 pub struct Permit<H: Deref<Target = Limit>> {
     handle: H,
-}
-
-impl<H: Deref<Target = Limit>> Permit<H> {
-    /// Acquires a permit, or returns `None` if the limit is reached.
-    pub fn try_acquire(handle: H) -> Option<Self> {
-        Self::try_acquire_counted(handle).map(|(permit, _)| permit)
-    }
-
-    /// Acquires a permit, also if the limit is reached: for a limit that only counts, or one that
-    /// the caller checks.
-    pub fn acquire(handle: H) -> Self {
-        handle.held.fetch_add(1, Relaxed);
-        Self { handle }
-    }
-
-    /// Acquires a permit and returns it with the number of permits held at that moment, itself
-    /// included. Returns `None` if the limit is reached.
-    pub fn try_acquire_counted(handle: H) -> Option<(Self, usize)> {
-        let held = handle.increment()?;
-        Some((Self { handle }, held))
-    }
-}
-
-impl<H: Deref<Target = Limit>> Drop for Permit<H> {
-    fn drop(&mut self) {
-        self.handle.decrement();
-    }
-}
-
-/// Several permits of a [`Limit`], which are acquired and released together.
-///
-/// They are granted while at least one is free, so that a limit never excludes a group for good.
-/// The groups that hold permits may exceed the limit by the last group.
-#[derive(Debug)]
-pub struct PermitGroup<H: Deref<Target = Limit>> {
-    handle: H,
     count: usize,
 }
 
-impl<H: Deref<Target = Limit>> PermitGroup<H> {
-    /// Acquires `count` permits and returns them with the number of permits held at that moment,
-    /// themselves included. Returns `None` if the limit is reached.
+impl<H: Deref<Target = Limit>> Permit<H> {
+    /// Acquires one permit, or returns `None` if the limit is reached.
+    pub fn try_acquire(handle: H) -> Option<Self> {
+        Self::try_acquire_all(handle, 1)
+    }
+
+    /// Acquires `count` permits, or returns `None` and acquires none if they exceed the limit.
+    pub fn try_acquire_all(handle: H, count: usize) -> Option<Self> {
+        handle.increase(count)?;
+        Some(Self { handle, count })
+    }
+
+    /// Acquires `count` permits while at least one is free, so that a limit never excludes many
+    /// permits for good: those that are held may exceed it by `count - 1`.
+    ///
+    /// Returns them with the number of permits held at that moment, themselves included, or `None`
+    /// if the limit is reached.
     pub fn try_acquire_counted(handle: H, count: usize) -> Option<(Self, usize)> {
         let held = handle.increase_if_free(count)?;
         Some((Self { handle, count }, held))
     }
 
+    /// Acquires one permit, also if the limit is reached: for a limit that only counts, or one that
+    /// the caller checks.
+    pub fn acquire(handle: H) -> Self {
+        Self::acquire_many(handle, 1)
+    }
+
     /// Acquires `count` permits, also if the limit is reached: for a limit that only counts.
-    pub fn acquire(handle: H, count: usize) -> Self {
+    pub fn acquire_many(handle: H, count: usize) -> Self {
         handle.held.fetch_add(count, Relaxed);
         Self { handle, count }
     }
 }
 
-impl<H: Deref<Target = Limit>> Drop for PermitGroup<H> {
+impl<H: Deref<Target = Limit>> Drop for Permit<H> {
     fn drop(&mut self) {
         self.handle.decrease(self.count);
     }
@@ -157,13 +131,13 @@ mod tests {
     use std::{sync::Arc, thread};
 
     #[test]
-    fn grants_a_group_while_one_permit_is_free_and_releases_it_together() {
+    fn grants_many_permits_while_one_is_free_and_releases_them_together() {
         let limit = Limit::new(3);
-        let (first, held) = PermitGroup::try_acquire_counted(&limit, 2).unwrap();
+        let (first, held) = Permit::try_acquire_counted(&limit, 2).unwrap();
         assert_eq!(held, 2);
-        let (last, held) = PermitGroup::try_acquire_counted(&limit, 5).unwrap();
+        let (last, held) = Permit::try_acquire_counted(&limit, 5).unwrap();
         assert_eq!((held, limit.held()), (7, 7), "one permit was free");
-        assert!(PermitGroup::try_acquire_counted(&limit, 1).is_none());
+        assert!(Permit::try_acquire_counted(&limit, 1).is_none());
         drop(first);
         assert!(Permit::try_acquire(&limit).is_none(), "5 of 3 are held");
         drop(last);
@@ -174,7 +148,7 @@ mod tests {
     fn grants_permits_up_to_the_maximum_and_again_after_a_release() {
         let limit = Limit::new(2);
         let first = Permit::try_acquire(&limit).unwrap();
-        let (_second, held) = Permit::try_acquire_counted(&limit).unwrap();
+        let (_second, held) = Permit::try_acquire_counted(&limit, 1).unwrap();
         assert_eq!(held, 2);
         assert!(Permit::try_acquire(&limit).is_none());
         assert_eq!(limit.held(), 2, "a rejected caller holds nothing");
@@ -209,7 +183,7 @@ mod tests {
             let limit = Arc::clone(&limit);
             thread::spawn(move || {
                 let held = (0..10_000).filter_map(|_| {
-                    Permit::try_acquire_counted(Arc::clone(&limit)).map(|(_, held)| held)
+                    Permit::try_acquire_counted(Arc::clone(&limit), 1).map(|(_, held)| held)
                 });
                 held.max().unwrap()
             })

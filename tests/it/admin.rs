@@ -138,7 +138,7 @@ async fn rejects_requests_only_while_the_mailbox_capacity_is_low() {
     let own_max = lowered_ms / OWN_INTERVAL_MS + 1;
     assert!(own.is_some_and(|own| own <= own_max), "{own:?}, {own_max}");
     let looked_up = |status: &Value| {
-        status["handled_by_kind"]["pending_by_hash"]
+        status["handled_by_kind"]["get_pending"]
             .as_u64()
             .unwrap_or(0)
     };

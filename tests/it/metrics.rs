@@ -248,7 +248,7 @@ async fn counts_the_work_of_a_transfer() {
         ("ledger_worker_job_seconds_count", &[("thread", "executor")]),
         (
             "ledger_mailbox_messages_total",
-            &[("actor", "committer"), ("kind", "block_stored")],
+            &[("actor", "committer"), ("kind", "blocks_durable")],
         ),
     ];
     for (name, labels) in increases_by_one {

@@ -41,6 +41,14 @@ fn messages_are_those_of_the_code() {
 }
 
 #[test]
+fn labels_are_the_names_of_the_messages_in_snake_case() {
+    for (name, Message { label, .. }) in messages_of_code() {
+        let name = name.strip_suffix("<Q>").unwrap_or(&name);
+        assert_eq!(label, snake_case(name), "the label of {name}");
+    }
+}
+
+#[test]
 fn actors_are_those_of_the_code() {
     let mut in_code = BTreeSet::new();
     for (file, text) in sources(&["actors"]) {
@@ -215,6 +223,18 @@ fn type_arguments(arguments: &PathArguments) -> Vec<String> {
     types.collect()
 }
 
+/// Returns the name of a type in snake case: `set_paused` for `SetPaused`.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
 /// Returns the label that an implementation of `ActorMessage` declares.
 fn label(item: &ItemImpl) -> String {
     let value = item.items.iter().find_map(|item| match item {
@@ -350,7 +370,7 @@ const SMALL_PAGE: &str = "\
 | message | label | from -> to | answer |
 |---|---|---|---|
 | `Submit` | `submit` | handle -> mempool | oneshot |
-| `SetPaused` | `pause` | storage -> mempool, pruner | - |
+| `SetPaused` | `set_paused` | storage -> mempool, pruner | - |
 
 ## Next
 | `Other` | `other` | one -> two | - |
@@ -360,7 +380,7 @@ const SMALL_PAGE: &str = "\
 fn reads_the_rows_of_the_table_of_messages() {
     let receivers = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let expected = [
-        ("SetPaused", "pause", receivers(&["mempool", "pruner"])),
+        ("SetPaused", "set_paused", receivers(&["mempool", "pruner"])),
         ("Submit", "submit", receivers(&["mempool"])),
     ];
     let expected = expected.map(|(name, label, receivers)| {
@@ -387,7 +407,7 @@ fn reports_a_missing_row_an_extra_row_and_a_changed_row() {
         message_differences(&code, &missing),
         ["no such message: Submit"]
     );
-    for changed in [("`pause`", "`paused`"), ("mempool, pruner", "mempool")] {
+    for changed in [("`set_paused`", "`paused`"), ("mempool, pruner", "mempool")] {
         let changed = messages_of_page(&SMALL_PAGE.replace(changed.0, changed.1));
         let [row] = &message_differences(&changed, &code)[..] else {
             panic!("one row differs");

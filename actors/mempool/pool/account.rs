@@ -2,8 +2,8 @@
 //! and the account's shares in the fair queue.
 
 use super::{
+    account_queue::{AccountQueue, AccountShares, PriceShare},
     entry::{Amount, Entry},
-    fair_queue::{AccountShares, FairQueue, PriceShare},
     sequence_queue::SequenceQueue,
     small_sorted_map::SmallSortedMap,
 };
@@ -140,10 +140,10 @@ impl Account {
 
     /// Gives the head of the sequence a start tag that has not passed, if it has newly become the
     /// head.
-    pub(super) fn retag_new_head(&mut self, fair_queue: &FairQueue) {
+    pub(super) fn retag_new_head(&mut self, account_queue: &AccountQueue) {
         if let Some(head) = self.sequence.new_head() {
             let (sender, price) = (head.transaction.raw().sender, head.price());
-            let earliest_tag = fair_queue.earliest_tag(sender, price, self.shares.get(price));
+            let earliest_tag = account_queue.earliest_tag(sender, price, self.shares.get(price));
             head.start_tag = head.start_tag.max(earliest_tag);
         }
     }

@@ -61,7 +61,7 @@ impl Pool {
         let share = account.and_then(|account| account.share(price));
         let entry = Entry {
             insertion: self.next_insertion,
-            start_tag: self.fair_queue.next_tag(sender, price, share),
+            start_tag: self.account_queue.next_tag(sender, price, share),
             cost_usecs: self.costs.estimate_usecs(&pending.transaction),
             inserted_at_secs: pending.inserted_at_secs,
             expires_at_secs,

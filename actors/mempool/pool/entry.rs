@@ -3,7 +3,7 @@
 use ledger_types::CheckedTransaction;
 use std::sync::Arc;
 
-/// The tags of a transaction, in microseconds; see [`super::fair_queue`].
+/// The tags of a transaction, in microseconds; see [`super::account_queue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tags {
     pub(super) start: u64,
@@ -58,7 +58,7 @@ pub(super) struct Entry {
     pub(super) transaction: Arc<CheckedTransaction>,
     /// Position in the order of insertion into the pool.
     pub(super) insertion: u64,
-    /// Turn among the transactions of the same price, see [`super::fair_queue`].
+    /// Turn among the transactions of the same price, see [`super::account_queue`].
     pub(super) start_tag: u64,
     /// Estimated time that the transaction takes in a block, in microseconds, as of its admission.
     /// At least 1.

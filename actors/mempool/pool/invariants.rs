@@ -42,7 +42,7 @@ pub(super) fn check_indices(pool: &Pool) {
     }
     assert_eq!(hashes, pool.by_hash.keys().copied().collect());
     assert_eq!((total, parked), (pool.total, pool.parked));
-    assert_eq!(ready, pool.fair_queue.keys());
+    assert_eq!(ready, pool.account_queue.keys());
     assert_eq!(expiries, pool.expiries.keys().copied().collect());
     assert_eq!(accounts_with_parked, pool.accounts_with_parked);
     let limits = &pool.limits;

@@ -11,11 +11,11 @@
 //! those over waiting transactions.
 
 mod account;
+mod account_queue;
 mod admission;
 mod commit;
 mod costs;
 mod entry;
-mod fair_queue;
 mod price_level;
 mod sequence_queue;
 mod small_sorted_map;
@@ -28,10 +28,10 @@ use crate::{
     protocol::mempool::{BatchLimits, Pending, PoolKey, Removed},
 };
 use account::Account;
+use account_queue::AccountQueue;
 pub use costs::BlockTimes;
 use costs::Costs;
 use entry::{Amount, Entry, ExpiryKey};
-use fair_queue::FairQueue;
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_limits::CostModel;
 use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
@@ -41,8 +41,8 @@ use std::{
 };
 #[cfg(test)]
 pub(crate) use {
-    fair_queue::DEBT_MIN_USECS,
-    turn_log::{Turn, TurnLog},
+    account_queue::DEBT_MIN_USECS,
+    turn_log::{AccountTurn, TurnLog},
 };
 
 /// Number by which the time limit of a batch is divided to get the cost above which a transaction
@@ -67,7 +67,7 @@ pub struct Pool {
     evicted_last: AccountAddress,
     /// Transactions that a block can take next: the head of each account's sequence and all waiting
     /// orderless transactions.
-    fair_queue: FairQueue,
+    account_queue: AccountQueue,
     costs: Costs,
     /// Insertion number of the next submitted transaction.
     next_insertion: u64,
@@ -91,7 +91,7 @@ impl Pool {
             expiries: BTreeMap::new(),
             accounts_with_parked: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
-            fair_queue: FairQueue::default(),
+            account_queue: AccountQueue::default(),
             costs: Costs::default(),
             next_insertion: 0,
             total: Amount::default(),
@@ -110,7 +110,7 @@ impl Pool {
     }
 
     #[cfg(test)]
-    fn log_turn(&self, turn: Turn) {
+    fn log_turn(&self, turn: AccountTurn) {
         if let Some(log) = &self.turn_log {
             log.lock().expect("no test panics with it").push(turn);
         }
@@ -145,7 +145,7 @@ impl Pool {
 
     /// Returns whether a block can take a transaction.
     pub fn has_ready(&self) -> bool {
-        self.fair_queue.first().is_some()
+        self.account_queue.first().is_some()
     }
 
     /// Returns the transaction with this hash, if the pool holds it.
@@ -172,7 +172,7 @@ impl Pool {
         let mut batch = Vec::new();
         let mut taken = Amount::default();
         while batch.len() < limits.transactions_max {
-            let Some(next) = self.fair_queue.first() else {
+            let Some(next) = self.account_queue.first() else {
                 break;
             };
             let cost_usecs = next.tags.end - next.tags.start;
@@ -187,13 +187,13 @@ impl Pool {
             if !batch.is_empty() && (is_long || !fits) {
                 break;
             }
-            self.fair_queue.take_first();
+            self.account_queue.take_first();
             let Some(entry) = self.change(sender, |account| account.take(protector)) else {
                 break;
             };
             self.unindex_waiting(&entry);
             #[cfg(test)]
-            self.log_turn(Turn::Taken {
+            self.log_turn(AccountTurn::Taken {
                 sender,
                 cost_usecs: entry.cost_usecs,
             });
@@ -241,7 +241,7 @@ impl Pool {
         entry: Entry,
     ) -> Option<Entry> {
         #[cfg(test)]
-        self.log_turn(Turn::Admitted {
+        self.log_turn(AccountTurn::Admitted {
             sender,
             cost_usecs: entry.cost_usecs,
         });
@@ -279,7 +279,7 @@ impl Pool {
         self.expiries
             .insert(entry.expiry_key(), Arc::clone(&entry.transaction));
         if is_orderless(entry) {
-            self.fair_queue
+            self.account_queue
                 .insert(entry.ready_key(), &entry.transaction);
         }
     }
@@ -290,7 +290,7 @@ impl Pool {
         self.expiries.remove(&entry.expiry_key());
         if is_orderless(entry) {
             let sender = entry.transaction.raw().sender;
-            self.fair_queue.remove(sender, entry.ready_key());
+            self.account_queue.remove(sender, entry.ready_key());
         }
     }
 
@@ -310,16 +310,17 @@ impl Pool {
         let (head, parked_before) = account.head_and_parked();
         let key_before = head.map(Entry::ready_key);
         let result = change(account);
-        account.retag_new_head(&self.fair_queue);
+        account.retag_new_head(&self.account_queue);
         let (head, parked) = account.head_and_parked();
         let key = head.map(Entry::ready_key);
         if key != key_before {
             // The insertion precedes the removal, so that the account does not leave its price.
             if let Some(head) = head {
-                self.fair_queue.insert(head.ready_key(), &head.transaction);
+                self.account_queue
+                    .insert(head.ready_key(), &head.transaction);
             }
             if let Some(before) = key_before {
-                self.fair_queue.remove(address, before);
+                self.account_queue.remove(address, before);
             }
         }
         if parked != parked_before {

@@ -10,7 +10,7 @@ use std::{
 
 /// Maximum number of debts in a generation.
 ///
-/// Each debt stands for a transaction of at least [`super::fair_queue::DEBT_MIN_USECS`], so a
+/// Each debt stands for a transaction of at least [`super::account_queue::DEBT_MIN_USECS`], so a
 /// generation covers the expensive transactions of at least 4 s. The price reaches most debts
 /// within a few blocks; they have no effect from then on.
 pub(super) const GENERATION_DEBTS_MAX: usize = 4_096;
@@ -36,7 +36,7 @@ struct Turns {
     taken: Tags,
 }
 
-/// Ready transactions of one price. See [`super::fair_queue`] for the rules.
+/// Ready transactions of one price. See [`super::account_queue`] for the rules.
 #[derive(Debug)]
 pub(super) struct PriceLevel {
     /// Tag that the price has reached.

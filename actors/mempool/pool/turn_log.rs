@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 /// A change of the waiting transactions of an account.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum AccountTurn {
     /// The pool admitted a transaction.
     Admitted {
         sender: AccountAddress,
@@ -21,4 +21,4 @@ pub(crate) enum Turn {
 }
 
 /// The changes of a pool since the log was created.
-pub(crate) type TurnLog = Arc<Mutex<Vec<Turn>>>;
+pub(crate) type TurnLog = Arc<Mutex<Vec<AccountTurn>>>;

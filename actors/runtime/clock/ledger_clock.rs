@@ -4,7 +4,7 @@ use super::{
     bounded::{BoundedTime, ClockLimits, EARLIEST_USECS, FOLLOW_USECS_PER_USEC, PERSISTENCE_USECS},
     source::{Clock, ClockReading},
 };
-use crate::{SequencerConfig, StorageUnavailable, runtime::clock::bounded::ClockState};
+use crate::{NotWritable, SequencerConfig, runtime::clock::bounded::ClockState};
 use arc_swap::ArcSwap;
 use std::sync::{
     Arc,
@@ -137,12 +137,10 @@ impl LedgerClock {
     }
 
     /// Returns the reason that no block may be ordered, or `None` if the clock is trusted.
-    pub(crate) fn distrust_reason(&self) -> Option<StorageUnavailable> {
+    pub(crate) fn distrust_reason(&self) -> Option<NotWritable> {
         let bounded = self.shared.load();
         (!bounded.is_trusted()).then(|| {
-            StorageUnavailable::ClockUntrusted(
-                disbelief_message(&bounded, self.source.now_usecs()).into(),
-            )
+            NotWritable::ClockUntrusted(disbelief_message(&bounded, self.source.now_usecs()).into())
         })
     }
 

@@ -4,7 +4,7 @@ use crate::runtime::{
     fatal::{FatalErrorReporter, PanicGuard},
     progress::{Activity, Sample},
 };
-use ledger_limits::{Limit, PermitGroup};
+use ledger_limits::{Limit, Permit};
 use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
 use serde::Serialize;
 use std::{
@@ -115,7 +115,7 @@ impl MailboxMetrics {
     /// Acquires the permit of a request that counts as `count`, and counts it. Returns `None` if
     /// the mailbox is full.
     pub(super) fn try_acquire(self: &Arc<Self>, count: usize) -> Option<RequestPermit> {
-        let acquired = PermitGroup::try_acquire_counted(WaitingRequests(Arc::clone(self)), count);
+        let acquired = Permit::try_acquire_counted(WaitingRequests(Arc::clone(self)), count);
         let Some((permit, depth)) = acquired else {
             self.counters.refused.increment();
             return None;
@@ -204,7 +204,7 @@ impl MailboxMetrics {
 
 /// The permit of a request in the mailbox. It is released when the handling of the request begins,
 /// or when the request is dropped because its actor has stopped.
-pub(super) type RequestPermit = PermitGroup<WaitingRequests>;
+pub(super) type RequestPermit = Permit<WaitingRequests>;
 
 /// The limit on the requests that wait in a mailbox.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use crate::{
         extract::format::response_format, interrupt::interrupt,
     },
     error::{ApiError, ErrorKind},
-    limits::{Connection, FurtherPermits, WaitEnd, connection, large_responses::PART_DEMAND},
+    limits::{Connection, FurtherPermit, WaitEnd, connection, large_responses::PART_DEMAND},
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -324,7 +324,7 @@ impl RequestContext {
     /// # Errors
     ///
     /// Returns [`ErrorKind::Overloaded`] if fewer are free.
-    pub fn further_permits(&self, count: usize) -> Result<FurtherPermits, ErrorKind> {
+    pub fn further_permits(&self, count: usize) -> Result<FurtherPermit, ErrorKind> {
         self.state.in_flight.acquire_further(count)
     }
 

@@ -50,7 +50,7 @@ impl ApiState {
         Self {
             switches: Arc::new(Switches::new(config.switches)),
             route_meters: Arc::new(route_meters),
-            cache: ResponseCache::new(config.kept_answers_bytes_max),
+            cache: ResponseCache::new(config.response_cache_bytes_max),
             bodies: MemoryBudget::new(config.bodies_bytes_max),
             responses: MemoryBudget::new(config.answers_bytes_max),
             headers: Arc::new(LedgerHeaders::new(vendor)),

@@ -10,7 +10,7 @@
 
 use super::{ErrorCode, Switch};
 use actix_web::http::StatusCode;
-use ledger_actors::{Filtered, Overload, RemovalReason, StorageUnavailable, VERSIONS_AHEAD_MAX};
+use ledger_actors::{Filtered, NotWritable, Overload, RemovalReason, VERSIONS_AHEAD_MAX};
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 
@@ -218,7 +218,7 @@ pub enum ErrorKind {
     NotApplied,
     /// The store cannot be written, because its disk failed or is full.
     #[error(transparent)]
-    Unwritable(StorageUnavailable),
+    Unwritable(NotWritable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,

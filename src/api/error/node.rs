@@ -9,7 +9,7 @@ impl From<NodeError> for ErrorKind {
             NodeError::Overloaded(overload) => Self::Overloaded(overload),
             NodeError::NotApplied => Self::NotApplied,
             NodeError::Stopping => Self::Stopping,
-            NodeError::StorageUnavailable(cause) => Self::Unwritable(cause),
+            NodeError::NotWritable(cause) => Self::Unwritable(cause),
             NodeError::Store(cause) => Self::internal("reading the ledger failed", &cause),
         }
     }

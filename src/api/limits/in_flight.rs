@@ -56,12 +56,10 @@ impl Deref for ThreadLimit {
 
 /// Permits of `api.max_in_flight` that a request holds beside its first one, because it takes as
 /// much as several requests.
-pub(crate) struct FurtherPermits {
-    _permits: Vec<Permit<AllRequests>>,
-}
+pub(crate) type FurtherPermit = Permit<AllRequests>;
 
 /// The limit on the requests of all clients.
-struct AllRequests(Arc<InFlightLimits>);
+pub(crate) struct AllRequests(Arc<InFlightLimits>);
 
 impl Deref for AllRequests {
     type Target = Limit;
@@ -80,13 +78,10 @@ impl InFlightLimits {
     pub(crate) fn acquire_further(
         self: &Arc<Self>,
         count: usize,
-    ) -> Result<FurtherPermits, ErrorKind> {
-        let acquire = |_| Permit::try_acquire(AllRequests(Arc::clone(self)));
-        let permits: Option<Vec<_>> = (0..count).map(acquire).collect();
+    ) -> Result<FurtherPermit, ErrorKind> {
+        let permit = Permit::try_acquire_all(AllRequests(Arc::clone(self)), count);
         let overload = || Overload::brief("api.max_in_flight", self.all.max());
-        Ok(FurtherPermits {
-            _permits: permits.ok_or_else(overload)?,
-        })
+        Ok(permit.ok_or_else(overload)?)
     }
 
     /// Creates the limits of a configuration.

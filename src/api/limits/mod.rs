@@ -15,7 +15,7 @@ pub(crate) use client_address::client_address;
 pub(crate) use compressors::Compressors;
 pub use connection::Connection;
 pub(crate) use connection::WaitEnd;
-pub(crate) use in_flight::{FurtherPermits, InFlightLimits, RequestPermits, ThreadLimits};
+pub(crate) use in_flight::{FurtherPermit, InFlightLimits, RequestPermits, ThreadLimits};
 pub(crate) use route_meters::RouteMeterId;
 pub use route_meters::{RouteMeters, RouteStatus};
 pub use switches::{SwitchChange, Switches};

@@ -3,7 +3,7 @@
 use super::json::JsonString;
 use ledger_crypto::HashValue;
 use ledger_execution::{BlockCause, Blocked, CanCommit, Never, NeverReason, Verdict, WaitsFor};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 /// A verdict with the hash of its transaction.
@@ -48,7 +48,8 @@ pub(crate) enum VerdictJson<'a> {
     /// from second `from_secs` of block time on, if that is known.
     Blocked {
         hash: JsonString<HashValue>,
-        cause: CauseName,
+        #[schemars(schema_with = "cause_schema")]
+        cause: BlockCause,
         message: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         from_secs: Option<JsonString<u64>>,
@@ -79,40 +80,18 @@ pub(crate) enum WaitsForJson {
     },
 }
 
-/// The cause that blocks a transaction.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "BlockCause")]
-pub(crate) enum CauseName {
-    AuthenticationKey,
-    NonceRemembered,
-    ExpirationTooFar,
-    ExpiredByClock,
-    UnsupportedFeature,
-    InvalidForm,
-    ChainLimit,
-    NonceBucketFull,
-    Multisig,
-    Filter,
-    Switch,
-}
-
-impl From<BlockCause> for CauseName {
-    fn from(cause: BlockCause) -> Self {
-        match cause {
-            BlockCause::AuthenticationKey => Self::AuthenticationKey,
-            BlockCause::NonceRemembered => Self::NonceRemembered,
-            BlockCause::ExpirationTooFar => Self::ExpirationTooFar,
-            BlockCause::ExpiredByClock => Self::ExpiredByClock,
-            BlockCause::UnsupportedFeature => Self::UnsupportedFeature,
-            BlockCause::InvalidForm => Self::InvalidForm,
-            BlockCause::ChainLimit => Self::ChainLimit,
-            BlockCause::NonceBucketFull => Self::NonceBucketFull,
-            BlockCause::Multisig => Self::Multisig,
-            BlockCause::Filter => Self::Filter,
-            BlockCause::Switch => Self::Switch,
-        }
-    }
+/// Describes [`BlockCause`], whose crate has no schemas.
+fn cause_schema(generator: &mut SchemaGenerator) -> Schema {
+    let schema = json_schema!({
+        "description": "The cause that blocks a transaction.",
+        "type": "string",
+        "enum": BlockCause::ALL,
+    });
+    generator
+        .definitions_mut()
+        .insert("BlockCause".to_owned(), schema.to_value());
+    let prefix = &generator.settings().definitions_path;
+    json_schema!({"$ref": format!("#{prefix}BlockCause")})
 }
 
 /// The final reason that keeps a transaction out of all later blocks.
@@ -168,7 +147,7 @@ impl<'a> From<&'a VerdictView> for VerdictJson<'a> {
                 from_secs,
             })) => Self::Blocked {
                 hash,
-                cause: (*cause).into(),
+                cause: *cause,
                 message,
                 from_secs: from_secs.map(JsonString),
             },
@@ -219,7 +198,7 @@ pub(crate) enum VerdictBcs<'a> {
     },
     Blocked {
         hash: HashValue,
-        cause: CauseName,
+        cause: BlockCause,
         message: &'a str,
         from_secs: Option<u64>,
     },
@@ -265,7 +244,7 @@ impl<'a> From<&'a VerdictView> for VerdictBcs<'a> {
             },
             VerdictKind::Uncommitted(Verdict::Blocked(blocked)) => Self::Blocked {
                 hash,
-                cause: blocked.cause.into(),
+                cause: blocked.cause,
                 message: &blocked.message,
                 from_secs: blocked.from_secs,
             },

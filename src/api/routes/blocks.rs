@@ -3,7 +3,7 @@
 use crate::{
     context::{
         CacheKey, LedgerResponse, QueryError, RequestContext, block_of_version,
-        extract::{AtVersion, Parameter, Path, Query},
+        extract::{AtVersion, Parameter, Path, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::PART_DEMAND,
@@ -91,7 +91,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
             &[("start_version", "$response.body#/first_version")],
         );
     Operation::new(id, Tag::Blocks, summary, description)
-        .parameter(Query::<WithTransactions>::describe())
+        .parameter(QueryParameter::<WithTransactions>::describe())
         .success(success)
 }
 
@@ -99,7 +99,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
 pub(super) async fn by_height(
     cx: RequestContext,
     Path(DecimalText(height)): Path<BlockHeight>,
-    Query(with_transactions): Query<WithTransactions>,
+    QueryParameter(with_transactions): QueryParameter<WithTransactions>,
 ) -> Result<LedgerResponse, ApiError> {
     let with_transactions = with_transactions.unwrap_or(false);
     let cache_key = CacheKey::BlockByHeight {
@@ -143,7 +143,7 @@ pub(super) fn describe_by_height() -> Operation {
 pub(super) async fn by_version(
     cx: RequestContext,
     Path(DecimalText(version)): Path<BlockVersion>,
-    Query(with_transactions): Query<WithTransactions>,
+    QueryParameter(with_transactions): QueryParameter<WithTransactions>,
 ) -> Result<LedgerResponse, ApiError> {
     let with_transactions = with_transactions.unwrap_or(false);
     let cache_key = CacheKey::BlockByVersion {

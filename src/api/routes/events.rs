@@ -7,7 +7,7 @@ mod stream;
 use crate::{
     context::{
         CacheKey, LedgerResponse, PageBody, PartOrder, QueryError, RequestContext,
-        extract::{Combine, PageLimit, Parameter, Path, Query},
+        extract::{Combine, PageLimit, Parameter, Path, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::{INLINE_CONTENT_BYTES_MAX, PART_BYTES_MAX, values_bytes},
@@ -62,7 +62,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         );
     Operation::new(id, Tag::Events, summary, description)
         .parameter(Path::<StreamOwner>::describe())
-        .parameter(Query::<FirstEvent>::describe())
+        .parameter(QueryParameter::<FirstEvent>::describe())
         .parameter(Limit::describe(
             "Maximum number of events in the page: 25 by default, values above 100 count as 100.",
         ))
@@ -368,9 +368,9 @@ pub(super) struct EventPage {
 }
 
 impl Combine for EventPage {
-    type Parts = (Query<FirstEvent>, Limit);
+    type Parts = (QueryParameter<FirstEvent>, Limit);
 
-    fn combine((Query(start), PageLimit(limit)): Self::Parts) -> Result<Self, ErrorKind> {
+    fn combine((QueryParameter(start), PageLimit(limit)): Self::Parts) -> Result<Self, ErrorKind> {
         Ok(Self {
             start: start.map(|DecimalText(start)| start),
             limit,

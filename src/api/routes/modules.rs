@@ -7,7 +7,7 @@ use super::accounts::{Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, state
 use crate::{
     context::{
         LedgerResponse, RequestContext, block_of_version,
-        extract::{AtVersion, Combine, PageLimit, Parameter, Path, Query},
+        extract::{AtVersion, Combine, PageLimit, Parameter, Path, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     model::{
@@ -197,7 +197,7 @@ pub(super) fn describe_modules() -> Operation {
          `X-{VENDOR}-CURSOR`, which is the `start` of the next page. Request every page with the \
          `ledger_version` of the first page, so that all pages show the same version.",
     )
-    .parameter(Query::<Cursor>::describe())
+    .parameter(QueryParameter::<Cursor>::describe())
     .parameter(Limit::describe(
         "Maximum number of modules in the page: 9999 by default, higher values count as 9999.",
     ))
@@ -212,9 +212,9 @@ pub(super) struct PageStart {
 }
 
 impl Combine for PageStart {
-    type Parts = (Path<Address>, Query<Cursor>);
+    type Parts = (Path<Address>, QueryParameter<Cursor>);
 
-    fn combine((Path(address), Query(start)): Self::Parts) -> Result<Self, ErrorKind> {
+    fn combine((Path(address), QueryParameter(start)): Self::Parts) -> Result<Self, ErrorKind> {
         if start
             .as_ref()
             .is_some_and(|Cursor(start)| start.address != address)

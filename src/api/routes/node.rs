@@ -8,7 +8,7 @@
 use crate::{
     context::{
         LedgerResponse, RequestContext,
-        extract::{Parameter, Query},
+        extract::{Parameter, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     model::{
@@ -193,10 +193,10 @@ impl Parameter for DurationSecs {
 /// heartbeat.
 pub(super) async fn healthy(
     cx: RequestContext,
-    Query(age_max_secs): Query<DurationSecs>,
+    QueryParameter(age_max_secs): QueryParameter<DurationSecs>,
 ) -> Result<LedgerResponse, ApiError> {
     let ledger_info = cx.newest();
-    if let Some(cause) = cx.node().storage_unavailable() {
+    if let Some(cause) = cx.node().not_writable() {
         return Err(ErrorKind::HealthCheck(cause.to_string()).at(ledger_info));
     }
     if let Some(stall) = cx.node().commit_stall() {
@@ -234,7 +234,7 @@ pub(super) fn describe_healthy() -> Operation {
          regularly.",
     )
     .always_answers()
-    .parameter(Query::<DurationSecs>::describe())
+    .parameter(QueryParameter::<DurationSecs>::describe())
     .success(success)
     .errors(&[error(
         StatusCode::SERVICE_UNAVAILABLE,

@@ -7,7 +7,7 @@ use super::accounts::{
 use crate::{
     context::{
         LedgerResponse, PageBody, PartOrder, QueryError, RequestContext,
-        extract::{AtVersion, PageLimit, Parameter, Path, Query},
+        extract::{AtVersion, PageLimit, Parameter, Path, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::{PART_BYTES_MAX, PART_DEMAND, VALUE_BYTES_MAX, values_bytes},
@@ -55,7 +55,7 @@ type Limit = PageLimit<PAGE_MAX, PAGE_MAX>;
 pub(super) async fn resources(
     cx: RequestContext,
     Path(address): Path<Address>,
-    Query(start): Query<Cursor>,
+    QueryParameter(start): QueryParameter<Cursor>,
     PageLimit(limit): Limit,
     version: AtVersion,
 ) -> Result<LedgerResponse, ApiError> {
@@ -120,7 +120,7 @@ pub(super) fn describe_resources() -> Operation {
          page with the `ledger_version` of the first page, so that all pages show the same \
          version. A page may be shorter than its limit, even empty, and still have a cursor.",
     )
-    .parameter(Query::<Cursor>::describe())
+    .parameter(QueryParameter::<Cursor>::describe())
     .parameter(Limit::describe(
         "Maximum number of resources in the page: 9999 by default, higher values count as 9999.",
     ))

@@ -1,6 +1,6 @@
 //! TLS of the clients: trusted root certificates, and handshakes that verify the server.
 
-use crate::{ClientError, error::TlsError};
+use crate::{ClientError, error::ClientTlsError};
 use std::{
     fs,
     io::{self, ErrorKind},
@@ -124,8 +124,11 @@ impl TlsHost {
     ///
     /// # Errors
     ///
-    /// Returns [`TlsError`] if the server cannot be verified or does not complete the handshake.
-    pub(super) async fn handshake(&self, tcp: TcpStream) -> Result<TlsStream<TcpStream>, TlsError> {
+    /// Returns [`ClientTlsError`] if the server cannot be verified or does not complete the handshake.
+    pub(super) async fn handshake(
+        &self,
+        tcp: TcpStream,
+    ) -> Result<TlsStream<TcpStream>, ClientTlsError> {
         TlsConnector::from(Arc::clone(&self.config))
             .connect(self.name.clone(), tcp)
             .await
@@ -146,7 +149,7 @@ fn pem_problem(error: &pem::Error) -> String {
 }
 
 /// Returns the error of a handshake, by its cause.
-fn handshake_error(error: io::Error) -> TlsError {
+fn handshake_error(error: io::Error) -> ClientTlsError {
     // `source` of an `io::Error` skips the error inside.
     let cause = error
         .get_ref()
@@ -154,26 +157,26 @@ fn handshake_error(error: io::Error) -> TlsError {
     match cause {
         Some(rustls::Error::InvalidCertificate(cause)) => certificate_error(cause),
         Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
-            TlsError::PlainServer
+            ClientTlsError::PlainServer
         }
-        None if error.kind() == ErrorKind::UnexpectedEof => TlsError::Closed,
-        _ => TlsError::Handshake(error),
+        None if error.kind() == ErrorKind::UnexpectedEof => ClientTlsError::Closed,
+        _ => ClientTlsError::Handshake(error),
     }
 }
 
 /// Returns the error of a certificate that was rejected.
-fn certificate_error(cause: &CertificateError) -> TlsError {
+fn certificate_error(cause: &CertificateError) -> ClientTlsError {
     match cause {
         // A bad signature means that a root has the name of the issuer and another key, as after a
         // self-signed certificate was replaced.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            TlsError::UntrustedCertificate
+            ClientTlsError::UntrustedCertificate
         }
         // The error of another crate, which rustls does not export.
         CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
-            TlsError::AuthorityCertificate
+            ClientTlsError::AuthorityCertificate
         }
-        cause => TlsError::InvalidCertificate(cause.to_string()),
+        cause => ClientTlsError::InvalidCertificate(cause.to_string()),
     }
 }
 

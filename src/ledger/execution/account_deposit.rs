@@ -11,7 +11,7 @@ use ledger_framework::modules::account::{self, Account};
 use ledger_types::{
     AccountAddress, RawTransaction, ReplayProtector, SignedTransaction, StateError, StateView,
 };
-use ledger_vm::{Chain, Context, SlotChange, StorageFee, VmError};
+use ledger_vm::{Chain, Context, SlotChange, StorageDeposits, VmError};
 use std::num::NonZeroU64;
 
 /// Returns the gas unit price at which the transaction pays for storage.
@@ -32,30 +32,30 @@ fn may_create_account(transaction: &SignedTransaction) -> bool {
         && transaction.raw.replay_protector() == ReplayProtector::SequenceNumber(0)
 }
 
-/// Returns the storage fee of a new account at `address`.
-fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageFee {
+/// Returns the storage deposit of a new account at `address`.
+fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageDeposits {
     let key = chain.registry().resource_key::<Account>(&address, &[]);
     let value =
         bcs::serialized_size(&Account::implicit(address)).expect("an account has a BCS form");
-    let mut fee = StorageFee::default();
-    fee.add(SlotChange {
+    let mut deposits = StorageDeposits::default();
+    deposits.add(SlotChange {
         bytes_before: None,
         bytes_after: Some(key.as_bytes().len() + value),
     });
-    fee
+    deposits
 }
 
-/// Returns the part of the fee that `max_gas_amount` must cover for the account that `transaction`
+/// Returns the part of the deposit that `max_gas_amount` must cover for the account that `transaction`
 /// may create, in the coin's smallest unit.
 pub(super) fn account_deposit_max(chain: &Chain, transaction: &SignedTransaction) -> u64 {
     if may_create_account(transaction) {
-        storage_deposit(chain, transaction.raw.sender).fee
+        storage_deposit(chain, transaction.raw.sender).paid
     } else {
         0
     }
 }
 
-/// Returns the storage fee of the account that `transaction` creates on `state`.
+/// Returns the storage deposit of the account that `transaction` creates on `state`.
 ///
 /// Returns `None` if the transaction creates no account, or if its sender pays its own gas.
 ///
@@ -66,7 +66,7 @@ pub(super) fn account_deposit(
     chain: &Chain,
     state: &dyn StateView,
     transaction: &SignedTransaction,
-) -> Result<Option<StorageFee>, StateError> {
+) -> Result<Option<StorageDeposits>, StateError> {
     if !may_create_account(transaction) {
         return Ok(None);
     }

@@ -228,8 +228,8 @@ impl Epilogue<'_> {
             total_charge_gas_units: used.total,
             execution_gas_units: used.execution,
             io_gas_units: used.io,
-            storage_fee_octas: used.storage_fee.fee,
-            storage_fee_refund_octas: used.storage_fee.refund,
+            storage_fee_octas: used.storage_deposits.paid,
+            storage_fee_refund_octas: used.storage_deposits.refund,
         })?;
         Ok(fee)
     }
@@ -263,7 +263,7 @@ fn settle_fee(
 ) -> Result<i128, VmError> {
     let out_of_gas = |context: &Context<'_>| context.abort("transaction_validation", &EOUT_OF_GAS);
     let charge = i128::from(used.total) * i128::from(gas_unit_price);
-    let fee = charge - i128::from(used.storage_fee.refund);
+    let fee = charge - i128::from(used.storage_deposits.refund);
     let coin = std::slice::from_ref(context.native_coin());
     match context.read_resource::<CoinStore>(payer, coin)? {
         Some(mut store) => {

@@ -20,6 +20,7 @@ use ledger_types::{
     StateView, ValidationStatus as Status,
 };
 use ledger_vm::Chain;
+use serde::Serialize;
 
 /// Number of microseconds in a second.
 const USECS_PER_SEC: u64 = 1_000_000;
@@ -72,8 +73,9 @@ pub struct Blocked {
     pub from_secs: Option<u64>,
 }
 
-/// A kind of cause that blocks a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A kind of cause that blocks a transaction. Names and order are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BlockCause {
     /// A signer has another authentication key. An owner of the account can rotate it back.
     AuthenticationKey,
@@ -100,6 +102,21 @@ pub enum BlockCause {
 }
 
 impl BlockCause {
+    /// All causes, in order.
+    pub const ALL: [Self; 11] = [
+        Self::AuthenticationKey,
+        Self::NonceRemembered,
+        Self::ExpirationTooFar,
+        Self::ExpiredByClock,
+        Self::UnsupportedFeature,
+        Self::InvalidForm,
+        Self::ChainLimit,
+        Self::NonceBucketFull,
+        Self::Multisig,
+        Self::Filter,
+        Self::Switch,
+    ];
+
     /// Returns what the cause means for a client.
     fn advice(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@
 
 use crate::{
     MiscellaneousStatus, VmError,
-    storage_deposit::{self, SlotChange, StorageFee},
+    storage_deposit::{self, SlotChange, StorageDeposits},
 };
 use ledger_types::{Parameters, transaction::TransactionAuthenticator};
 use std::{fmt, num::NonZeroU64, sync::Arc};
@@ -186,7 +186,7 @@ pub struct GasMeter {
     execution: u64,
     io: u64,
     storage: u64,
-    storage_fee: StorageFee,
+    storage_deposits: StorageDeposits,
     events: ItemTotals,
     writes: ItemTotals,
     interrupt: Option<Interrupt>,
@@ -235,7 +235,7 @@ impl GasMeter {
             execution: 0,
             io: 0,
             storage: 0,
-            storage_fee: StorageFee::default(),
+            storage_deposits: StorageDeposits::default(),
             events: ItemTotals::default(),
             writes: ItemTotals::default(),
             interrupt: None,
@@ -337,20 +337,20 @@ impl GasMeter {
         changes: impl Iterator<Item = SlotChange>,
         storage_gas_price: Option<NonZeroU64>,
     ) -> Result<(), VmError> {
-        let mut storage_fee = StorageFee::default();
+        let mut storage_deposits = StorageDeposits::default();
         for change in changes {
             let bytes = change.bytes_after.unwrap_or(0);
             self.writes.add(bytes, WRITES_MAX)?;
             self.charge_io(
                 WRITE_SLOT.saturating_add((bytes as u64).saturating_mul(WRITE_PER_BYTE)),
             )?;
-            storage_fee.add(change);
+            storage_deposits.add(change);
         }
         if let Some(price) = storage_gas_price {
-            let storage_units = storage_fee.fee.div_ceil(price.get());
+            let storage_units = storage_deposits.paid.div_ceil(price.get());
             self.storage = storage_units.saturating_mul(INTERNAL_UNITS_PER_GAS_UNIT);
             self.check_limit()?;
-            self.storage_fee = storage_fee;
+            self.storage_deposits = storage_deposits;
         }
         Ok(())
     }
@@ -372,7 +372,7 @@ impl GasMeter {
             total: to_gas_units(self.total_internal().min(self.limit)),
             execution: to_gas_units(self.execution.min(self.limit)),
             io: to_gas_units(self.io.min(self.limit)),
-            storage_fee: self.storage_fee,
+            storage_deposits: self.storage_deposits,
         }
     }
 }
@@ -389,34 +389,34 @@ pub struct GasUsed {
     /// Gas for IO.
     pub io: u64,
     /// Deposits and refunds for storage, in the coin's smallest unit.
-    pub storage_fee: StorageFee,
+    pub storage_deposits: StorageDeposits,
 }
 
 impl GasUsed {
     /// Returns the same usage without storage. `gas_unit_price` converts the storage fee to gas
     /// units.
     pub fn without_storage(self, gas_unit_price: u64) -> Self {
-        let storage_units = self.storage_fee.fee.div_ceil(gas_unit_price.max(1));
+        let storage_units = self.storage_deposits.paid.div_ceil(gas_unit_price.max(1));
         Self {
             total: self.total.saturating_sub(storage_units),
-            storage_fee: StorageFee::default(),
+            storage_deposits: StorageDeposits::default(),
             ..self
         }
     }
 
-    /// Returns the same usage with `storage_fee` for storage.
+    /// Returns the same usage with `storage_deposits` for storage.
     ///
     /// `gas_unit_price` converts the fee to gas units. The total is at most `max_gas_amount`.
     pub fn with_storage(
         self,
-        storage_fee: StorageFee,
+        storage_deposits: StorageDeposits,
         gas_unit_price: u64,
         max_gas_amount: u64,
     ) -> Self {
-        let storage_units = storage_fee.fee.div_ceil(gas_unit_price.max(1));
+        let storage_units = storage_deposits.paid.div_ceil(gas_unit_price.max(1));
         Self {
             total: self.total.saturating_add(storage_units).min(max_gas_amount),
-            storage_fee,
+            storage_deposits,
             ..self
         }
     }

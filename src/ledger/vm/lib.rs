@@ -101,6 +101,6 @@ pub use gas::{
     GasMeter, GasUsed, Interrupt, cost, gas_schedule, intrinsic_gas_units, intrinsic_internal_gas,
 };
 pub use registry::{ModuleRegistry, RegisteredModule, SchemaError};
-pub use storage_deposit::{SlotChange, StorageFee};
+pub use storage_deposit::{SlotChange, StorageDeposits};
 pub use type_check::TypeArgumentError;
 pub use value::{CachedType, JsonView};

@@ -1,4 +1,4 @@
-//! Storage fees: a deposit per slot, which grows with the slot and is refunded when the slot is
+//! Storage deposits: one per slot, which grows with the slot and is refunded when the slot is
 //! deleted (docs/reference/framework.md#f14).
 //!
 //! Unlike on the reference node, the deposit is a function of the size of the slot, so it is not
@@ -22,9 +22,9 @@ pub struct SlotChange {
 
 /// The deposits and refunds of a transaction for storage, in the coin's smallest unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct StorageFee {
+pub struct StorageDeposits {
     /// Deposits for new and grown slots.
-    pub fee: u64,
+    pub paid: u64,
     /// Refunds for deleted slots.
     pub refund: u64,
 }
@@ -34,14 +34,14 @@ fn deposit(bytes: usize) -> u64 {
     PER_SLOT + PER_BYTE * bytes as u64
 }
 
-impl StorageFee {
+impl StorageDeposits {
     /// Adds the change of one slot. The limits of a transaction bound the sizes, so the sums cannot
     /// overflow.
     pub fn add(&mut self, change: SlotChange) {
         match (change.bytes_before, change.bytes_after) {
-            (None, Some(after)) => self.fee += deposit(after),
+            (None, Some(after)) => self.paid += deposit(after),
             (Some(before), Some(after)) => {
-                self.fee += PER_BYTE * after.saturating_sub(before) as u64;
+                self.paid += PER_BYTE * after.saturating_sub(before) as u64;
             }
             (Some(before), None) => self.refund += deposit(before),
             (None, None) => {}
@@ -57,14 +57,14 @@ mod tests {
     proptest! {
         #[test]
         fn refunds_at_most_the_deposits_paid(sizes in proptest::collection::vec(0..2_000_000usize, 1..20)) {
-            let mut total = StorageFee::default();
+            let mut total = StorageDeposits::default();
             let mut before = None;
             for size in sizes {
                 total.add(SlotChange { bytes_before: before, bytes_after: Some(size) });
                 before = Some(size);
             }
             total.add(SlotChange { bytes_before: before, bytes_after: None });
-            prop_assert!(total.refund <= total.fee, "{total:?}");
+            prop_assert!(total.refund <= total.paid, "{total:?}");
         }
     }
 }

@@ -21,12 +21,12 @@ fn key(client: u16) -> ClientKey {
     ClientKey(client)
 }
 
-fn push(queue: &FairQueue<Job>, client: u16, cost_usecs: u64) -> Option<Job> {
+fn push(queue: &FairQueue<Job>, client: u16, cost: u64) -> Option<Job> {
     let job = Job {
         client,
         canceled: Arc::default(),
     };
-    let pushed = queue.try_push(key(client), cost_usecs, job.clone());
+    let pushed = queue.try_push(key(client), cost, job.clone());
     pushed.is_ok().then_some(job)
 }
 
@@ -45,7 +45,7 @@ fn serves_the_first_job_of_a_client_before_the_second_of_another() {
     assert_eq!(pop(&queue), Some(2));
     let rest: Vec<_> = std::iter::from_fn(|| pop(&queue)).collect();
     assert_eq!(rest, [1, 1, 1]);
-    assert_eq!((queue.len(), queue.waiting_usecs()), (0, 0));
+    assert_eq!((queue.len(), queue.waiting_cost()), (0, 0));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn jobs_that_are_not_allowed_keep_their_turns() {
         [1, 4, 2],
         "a new client begins at the turn of the first"
     );
-    assert_eq!((queue.len(), queue.waiting_usecs()), (0, 0));
+    assert_eq!((queue.len(), queue.waiting_cost()), (0, 0));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_client_alone_holds_half_of_the_capacity_and_leaves_the_rest() {
 fn counts_jobs_as_well_as_their_cost() {
     let queue = FairQueue::new(u64::MAX, 10);
     assert_eq!(std::iter::from_fn(|| push(&queue, 1, 0)).count(), 5);
-    assert_eq!(queue.waiting_usecs(), 5);
+    assert_eq!(queue.waiting_cost(), 5);
 }
 
 #[test]
@@ -157,14 +157,14 @@ fn continued_jobs_precede_the_others_of_their_client_and_are_always_admitted() {
     );
     assert!(queue.try_push(key(2), 50, job(2)).is_ok());
     queue.push_continued(key(1), 1_000, job(11));
-    assert_eq!((queue.len(), queue.waiting_usecs()), (3, 1_051));
+    assert_eq!((queue.len(), queue.waiting_cost()), (3, 1_051));
     let order: Vec<_> = std::iter::from_fn(|| pop(&queue)).collect();
     assert_eq!(
         order,
         [11, 2, 1],
         "the turn of another client comes between"
     );
-    assert_eq!((queue.len(), queue.waiting_usecs()), (0, 0));
+    assert_eq!((queue.len(), queue.waiting_cost()), (0, 0));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn canceled_jobs_leave_a_full_queue() {
     }
     let rejected = (0..=jobs.len()).take_while(|_| push(&queue, 1, 1).is_none());
     assert!(rejected.count() <= jobs.len() / SEARCH_AFTER_PART);
-    assert_eq!((queue.len(), queue.waiting_usecs()), (1, 1));
+    assert_eq!((queue.len(), queue.waiting_cost()), (1, 1));
 }
 
 /// A canceled job that records, when it is dropped, whether the lock of its queue is held.
@@ -271,9 +271,9 @@ fn the_capacity_changes_while_jobs_wait() {
     let queue = FairQueue::new(2, 1_000);
     push(&queue, 1, 1).unwrap();
     assert!(push(&queue, 1, 1).is_none());
-    queue.set_capacity_usecs(4);
+    queue.set_capacity(4);
     assert!(push(&queue, 1, 1).is_some());
-    assert_eq!(queue.capacity_usecs(), 4);
+    assert_eq!(queue.capacity(), 4);
 }
 
 proptest! {
@@ -285,14 +285,14 @@ proptest! {
     ) {
         let queue = FairQueue::new(u64::MAX, usize::MAX);
         let mut waiting: BTreeMap<u16, usize> = BTreeMap::new();
-        for &(client, cost_usecs) in &costs {
-            prop_assert!(push(&queue, client, cost_usecs).is_some());
+        for &(client, cost) in &costs {
+            prop_assert!(push(&queue, client, cost).is_some());
             *waiting.entry(client).or_default() += 1;
         }
-        prop_assert_eq!(queue.waiting_usecs(), costs.iter().map(|&(_, cost)| cost).sum::<u64>());
+        prop_assert_eq!(queue.waiting_cost(), costs.iter().map(|&(_, cost)| cost).sum::<u64>());
         let mut served: BTreeMap<u16, u64> = waiting.keys().map(|&client| (client, 0)).collect();
         while let Some((charge, job)) = queue.pop() {
-            *served.get_mut(&job.client).unwrap() += charge.cost_usecs;
+            *served.get_mut(&job.client).unwrap() += charge.cost;
             let count = waiting.get_mut(&job.client).unwrap();
             *count -= 1;
             if *count == 0 {

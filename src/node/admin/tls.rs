@@ -4,7 +4,7 @@ use super::context::error_response;
 use crate::access::warn_if_key_is_exposed;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use ledger_api::ErrorCode;
-use ledger_http::{CertificateHolder, LoadedCertificate, TlsError};
+use ledger_http::{CertificateHolder, LoadedCertificate, ServerTlsError};
 use serde::Serialize;
 use std::{io, sync::Arc, thread};
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
@@ -108,7 +108,7 @@ pub async fn reload(certificate: Data<ApiCertificate>) -> HttpResponse {
 async fn reload_on_thread(
     holder: CertificateHolder,
     guard: ReloadGuard,
-) -> io::Result<Result<Arc<LoadedCertificate>, TlsError>> {
+) -> io::Result<Result<Arc<LoadedCertificate>, ServerTlsError>> {
     let (sender, reloaded) = oneshot::channel();
     thread::Builder::new()
         .name(THREAD.to_owned())

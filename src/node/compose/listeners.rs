@@ -283,7 +283,6 @@ impl Parts<'_> {
             metrics: self.opened.add(name),
             address: settings.api_listener.listen,
             workers: worker_threads(settings.api_listener.workers),
-            backlog: settings.api_listener.backlog,
             max_connections: side,
             addresses: Arc::new(KeyedLimit::new(side.div_ceil(SIDE_ADDRESS_SHARE))),
             addresses_limit: "connections of an address to a side listener",
@@ -336,9 +335,6 @@ async fn stop(listener: Option<Listener>) {
 
 fn connection_config(settings: &Settings) -> ConnectionConfig {
     ConnectionConfig {
-        tls_handshake_timeout: Duration::from_millis(
-            settings.api_listener.tls_handshake_timeout_ms,
-        ),
         keep_alive: Duration::from_secs(settings.api_listener.keep_alive_secs),
         client_request_timeout: Duration::from_millis(
             settings.api_listener.client_request_timeout_ms,

@@ -7,7 +7,7 @@
 //! | request bodies | `api.bodies_bytes_max` twice, because a growing buffer may be half empty |
 //! | parsing a JSON body | 64 MiB for each renderer thread; HTTP workers parse small bodies only |
 //! | responses that are made or unread, and the values that they show | `api.answers_bytes_max` |
-//! | cached responses | `api.kept_answers_bytes_max` |
+//! | cached responses | `api.response_cache_bytes_max` |
 //! | views that renderer threads render | 8 of 4 MiB, and 8 compressors of 4 MiB |
 //! | connections | 128 KiB for each of `api.max_connections` |
 //! | waits for a commit | 512 bytes for each of `wait.capacity` |
@@ -66,7 +66,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         (api.bodies_bytes_max as u64, GROWTH),
         (renderer_threads() as u64, JSON_BODY),
         (api.answers_bytes_max as u64, 1),
-        (api.kept_answers_bytes_max as u64, 1),
+        (api.response_cache_bytes_max as u64, 1),
         (listener.max_connections as u64, CONNECTION),
         (api.max_in_flight as u64, REQUEST),
         (settings.node.wait.capacity as u64, WAIT),
@@ -103,7 +103,7 @@ mod tests {
         let changes: [fn(&mut Settings); 7] = [
             |settings| settings.api.bodies_bytes_max += 1,
             |settings| settings.api.answers_bytes_max += 1,
-            |settings| settings.api.kept_answers_bytes_max += 1,
+            |settings| settings.api.response_cache_bytes_max += 1,
             |settings| settings.node.mempool.capacity_bytes += 1,
             |settings| settings.node.mempool.capacity_transactions += 1,
             |settings| settings.store.cache_bytes += 1,

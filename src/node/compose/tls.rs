@@ -1,7 +1,7 @@
 //! TLS of the API listener, from the files that the settings name.
 
 use crate::config::{Config, ConfigError, Settings};
-use ledger_http::{CertificateFiles, LoadedCertificate, TlsError, TlsFile};
+use ledger_http::{CertificateFiles, LoadedCertificate, ServerTlsError, TlsFile};
 
 /// The setting of the certificate chain.
 pub const CERTIFICATE: &str = "api.tls_certificate";
@@ -47,21 +47,21 @@ pub fn load_certificate(config: &Config) -> Result<Option<LoadedCertificate>, Co
 }
 
 /// Returns the error of files that the settings name.
-fn config_error(config: &Config, error: TlsError) -> ConfigError {
+fn config_error(config: &Config, error: ServerTlsError) -> ConfigError {
     let setting = |file| match file {
         TlsFile::Certificate => CERTIFICATE,
         TlsFile::PrivateKey => PRIVATE_KEY,
     };
     match error {
-        TlsError::Unreadable { file, path, source } => {
+        ServerTlsError::Unreadable { file, path, source } => {
             config.unreadable_file(setting(file), &path, &source)
         }
-        TlsError::Malformed {
+        ServerTlsError::Malformed {
             file,
             path,
             message,
         } => config.bad_file(setting(file), &path, message),
-        TlsError::Unusable {
+        ServerTlsError::Unusable {
             certificate,
             private_key,
             source,

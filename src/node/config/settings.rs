@@ -74,7 +74,7 @@ impl Default for ChainSettings {
     }
 }
 
-/// The listener of the REST interface. All listeners share its timeouts and its backlog.
+/// The listener of the REST interface. All listeners share its timeouts.
 #[derive(Clone, Debug)]
 pub struct ApiListenerSettings {
     /// Address and port.
@@ -83,7 +83,7 @@ pub struct ApiListenerSettings {
     pub workers: usize,
     /// Time after which an idle connection is closed, in seconds.
     pub keep_alive_secs: u64,
-    /// Maximum time to receive the head of a request, in milliseconds.
+    /// Maximum time to receive the head of a request, and of a TLS handshake, in milliseconds.
     pub client_request_timeout_ms: u64,
     /// Maximum number of open connections.
     pub max_connections: usize,
@@ -95,10 +95,6 @@ pub struct ApiListenerSettings {
     pub tls_certificate: Option<PathBuf>,
     /// Private key of the certificate in PEM.
     pub tls_private_key: Option<PathBuf>,
-    /// Maximum duration of a TLS handshake, in milliseconds.
-    pub tls_handshake_timeout_ms: u64,
-    /// Maximum number of connections that wait to be accepted.
-    pub backlog: u32,
 }
 
 impl Default for ApiListenerSettings {
@@ -113,8 +109,6 @@ impl Default for ApiListenerSettings {
             client_send_timeout_ms: 30_000,
             tls_certificate: None,
             tls_private_key: None,
-            tls_handshake_timeout_ms: 5_000,
-            backlog: 4_096,
         }
     }
 }

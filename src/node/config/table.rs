@@ -79,7 +79,7 @@ settings! {
     "api.answers_bytes_max" => api.answers_bytes_max, Integer(1..=MAX), "bytes",
         "Memory for responses that clients have not read yet; beyond it, requests get 503. A \
          single response is always sent, and a quarter is reserved for responses of up to 64 KiB.";
-    "api.kept_answers_bytes_max" => api.kept_answers_bytes_max, Integer(0..=MAX), "bytes",
+    "api.response_cache_bytes_max" => api.response_cache_bytes_max, Integer(0..=MAX), "bytes",
         "Memory of the response cache: transactions by hash and version, blocks, and pages of \
          events while the ledger does not advance. A response is cached no longer than the \
          versions that it shows are readable, and takes at most a 32nd of the cache. 0 turns the \
@@ -113,7 +113,7 @@ settings! {
         "Maximum time to receive the head of an HTTP/1.1 request, from its first byte; then the \
          response is 408 and the connection is closed. Over HTTP/2 it bounds the connection \
          preface, and api.keep_alive_secs bounds the head of a request while no other request is \
-         served.";
+         served. A TLS handshake may take as long again.";
     "api.max_connections" => api_listener.max_connections, Integer(1..=1_000_000), "connections",
         "Maximum number of open connections, idle ones included; further ones wait to be \
          accepted. Above max_in_flight, so that idle connections leave room. Each takes a file \
@@ -146,13 +146,6 @@ settings! {
     "api.tls_private_key" => api_listener.tls_private_key, OptionalPath, "",
         "Private key of api.tls_certificate in PEM. Only the user of the node should have \
          permission to read it.";
-    "api.tls_handshake_timeout_ms" => api_listener.tls_handshake_timeout_ms,
-        Integer(1..=600_000), "ms",
-        "Maximum duration of a TLS handshake; then the connection is closed. The default equals \
-         api.client_request_timeout_ms.";
-    "api.backlog" => api_listener.backlog, Integer(1..=1_000_000), "connections",
-        "Maximum number of connections that wait to be accepted. The kernel lowers it to its own \
-         limit, commonly 4096.";
     "api.json_output_enabled" => api.switches.json_output_enabled, Boolean, "",
         "Whether JSON responses are enabled; if not, requests for them get 403. Errors, \
          /-/healthy, /info and the OpenAPI document are always enabled. The admin listener \

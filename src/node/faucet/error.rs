@@ -4,7 +4,7 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use ledger_actors::{Overload, StorageUnavailable};
+use ledger_actors::{NotWritable, Overload};
 use ledger_api::{ErrorKind, UNWRITABLE_RETRY_AFTER_SECS};
 use ledger_crypto::HashValue;
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub enum FaucetError {
     NotApplied,
     /// The ledger cannot be written.
     #[error(transparent)]
-    Unwritable(StorageUnavailable),
+    Unwritable(NotWritable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,

@@ -250,13 +250,13 @@ fn rejected_transaction(discard: &Discard) -> Result<Attempt, FaucetError> {
 }
 
 fn node_error(error: NodeError) -> FaucetError {
-    if let Some(cause) = error.storage_unavailable() {
+    if let Some(cause) = error.not_writable() {
         return FaucetError::Unwritable(cause);
     }
     match error {
         NodeError::Overloaded(overload) => overload.into(),
         NodeError::Stopping => FaucetError::Stopping,
-        NodeError::StorageUnavailable(cause) => FaucetError::Unwritable(cause),
+        NodeError::NotWritable(cause) => FaucetError::Unwritable(cause),
         NodeError::NotApplied => FaucetError::NotApplied,
         NodeError::Store(error) => {
             tracing::error!(%error, "the faucet cannot read the ledger");

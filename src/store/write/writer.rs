@@ -33,9 +33,9 @@ pub struct StoreWriter {
     pub(crate) applier: StoreApplier,
     pub(crate) wal: Wal,
     pub(crate) wal_config: WalConfig,
-    /// Whether the newest checkpoint activated the log. Recovery ignores an inactive log, so the
-    /// writer appends only to an active one.
-    pub(super) is_wal_active: bool,
+    /// Whether the newest checkpoint opened the log. Recovery ignores a closed log, so the
+    /// writer appends only to an open one.
+    pub(super) is_log_open: bool,
     /// The newest block that this writer made durable, or `None` if the latest view includes all
     /// blocks.
     newest: Option<Arc<ExecutedBlock>>,
@@ -54,7 +54,7 @@ impl StoreWriter {
     pub(super) fn new(
         applier: StoreApplier,
         wal: Wal,
-        is_wal_active: bool,
+        is_log_open: bool,
         files: StoreFiles,
         usage: UsageProbe,
     ) -> Self {
@@ -62,7 +62,7 @@ impl StoreWriter {
             applier,
             wal,
             wal_config: WalConfig::default(),
-            is_wal_active,
+            is_log_open,
             newest: None,
             disk: None,
             pruned_bytes: 0,
@@ -239,7 +239,7 @@ impl StoreWriter {
     /// Restarts the log after a checkpoint that has stored `state`.
     pub(super) fn restart_log(&mut self, state: LogState) {
         self.wal.restart(state.generation);
-        self.is_wal_active = state.is_open;
+        self.is_log_open = state.is_open;
         self.pruned_bytes = 0;
         if let Some(disk) = &mut self.disk {
             disk.discard_measurement();
@@ -254,14 +254,14 @@ impl StoreWriter {
     /// Returns whether the next write is a record of the log, unless it is too large, and not a
     /// checkpoint.
     pub(super) fn is_log_next(&self) -> bool {
-        self.is_wal_active && self.wal.end() < self.wal_config.checkpoint_after_bytes
+        self.is_log_open && self.wal.end() < self.wal_config.checkpoint_after_bytes
     }
 
     /// Appends a record to the write-ahead log and syncs it.
     ///
     /// `height` is the height of the newest block before the record. `write_content` writes the
     /// content of the record. Returns the record and the result of `write_content`, or `None` if
-    /// the log is inactive or its capacity is exhausted; the caller must then write a checkpoint.
+    /// the log is closed or its capacity is exhausted; the caller must then write a checkpoint.
     ///
     /// # Errors
     ///
@@ -415,7 +415,7 @@ impl Drop for StoreWriter {
         let closed = StoreError::Poisoned("the store is closed".to_owned());
         // After a failure the files are not changed: the next start recovers from the log.
         let has_failed = self.applier.check_usable().is_err() || std::thread::panicking();
-        if self.is_wal_active
+        if self.is_log_open
             && !has_failed
             && let Err(error) = self.close()
         {

@@ -55,7 +55,7 @@ async fn ends_incomplete_handshakes_so_that_others_are_served() {
         &certificate,
         &[
             "api.max_connections=20",
-            "api.tls_handshake_timeout_ms=200",
+            "api.client_request_timeout_ms=200",
             "api.keep_alive_secs=2",
             "api.workers=1",
         ],

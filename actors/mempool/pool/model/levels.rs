@@ -1,7 +1,7 @@
 //! The order of ready transactions in the model: the tags of prices, advanced step by step.
 
 use super::{Item, Model};
-use crate::mempool::pool::fair_queue::DEBT_MIN_USECS;
+use crate::mempool::pool::account_queue::DEBT_MIN_USECS;
 use ledger_crypto::HashValue;
 use ledger_types::AccountAddress;
 use std::collections::BTreeMap;

@@ -25,6 +25,6 @@ pub(crate) use handler::{Handler, HandlerFn, bind};
 pub(crate) use page::PageLimit;
 pub(crate) use parts::ROOT;
 pub(crate) use path::Path;
-pub(crate) use query::{Query, RequiredQuery};
+pub(crate) use query::{QueryParameter, RequiredQueryParameter};
 pub(crate) use version::AtVersion;
 pub(crate) use wait::WaitTimeout;

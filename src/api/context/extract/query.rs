@@ -12,16 +12,16 @@ use crate::{
 };
 
 /// An optional parameter of the query.
-pub(crate) struct Query<P: Parameter>(pub Option<P::Value>);
+pub(crate) struct QueryParameter<P: Parameter>(pub Option<P::Value>);
 
-impl<P: Parameter> Query<P> {
+impl<P: Parameter> QueryParameter<P> {
     /// Describes the parameter.
     pub fn describe() -> parameter::Parameter {
         parameter::query(P::NAME, P::DESCRIPTION, (P::SCHEMA)(), (P::EXAMPLE)())
     }
 }
 
-impl<P: Parameter> Extract for Query<P> {
+impl<P: Parameter> Extract for QueryParameter<P> {
     fn declare(inputs: &mut Inputs) {
         inputs.parameters.push((ParameterLocation::Query, P::NAME));
     }
@@ -32,22 +32,22 @@ impl<P: Parameter> Extract for Query<P> {
 }
 
 /// A required parameter of the query.
-pub(crate) struct RequiredQuery<P: Parameter>(pub P::Value);
+pub(crate) struct RequiredQueryParameter<P: Parameter>(pub P::Value);
 
-impl<P: Parameter> RequiredQuery<P> {
+impl<P: Parameter> RequiredQueryParameter<P> {
     /// Describes the parameter.
     pub fn describe() -> parameter::Parameter {
         parameter::required_query(P::NAME, P::DESCRIPTION, (P::SCHEMA)(), (P::EXAMPLE)())
     }
 }
 
-impl<P: Parameter> Extract for RequiredQuery<P> {
+impl<P: Parameter> Extract for RequiredQueryParameter<P> {
     fn declare(inputs: &mut Inputs) {
-        Query::<P>::declare(inputs);
+        QueryParameter::<P>::declare(inputs);
     }
 
     fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind> {
-        let Query(value) = Query::<P>::extract(request)?;
+        let QueryParameter(value) = QueryParameter::<P>::extract(request)?;
         value
             .map(Self)
             .ok_or_else(|| parameter_error(P::NAME, &"it is missing"))

@@ -176,7 +176,7 @@ fn lists_the_methods_of_the_path_with_405() {
 
 #[test]
 fn suggests_a_longer_retry_while_the_store_cannot_be_written() {
-    let failed = ErrorKind::Unwritable(StorageUnavailable::WriteFailed("why".into()));
+    let failed = ErrorKind::Unwritable(NotWritable::WriteFailed("why".into()));
     let response = failed.response();
     assert_eq!(response.headers().get(header::RETRY_AFTER).unwrap(), "10");
     assert_eq!(response.status(), 503);

@@ -5,7 +5,7 @@ use super::list::check_start;
 use crate::{
     context::{
         LedgerResponse, QueryError, RequestContext, block_of_version,
-        extract::{PageLimit, Parameter, RequiredQuery},
+        extract::{PageLimit, Parameter, RequiredQueryParameter},
     },
     error::{ApiError, ErrorCode},
     model::DecimalText,
@@ -57,7 +57,7 @@ enum AuxiliaryInfoBcs {
 /// Handles `GET /v1/transactions/auxiliary_info`.
 pub(crate) async fn auxiliary_info(
     cx: RequestContext,
-    RequiredQuery(DecimalText(start)): RequiredQuery<StartVersion>,
+    RequiredQueryParameter(DecimalText(start)): RequiredQueryParameter<StartVersion>,
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let (ledger_info, block_indices) = cx
@@ -97,7 +97,7 @@ pub(crate) fn describe_auxiliary_info() -> Operation {
         "Returns one entry for each version from `start_version`. The node has the index of every \
          transaction.",
     )
-    .parameter(RequiredQuery::<StartVersion>::describe())
+    .parameter(RequiredQueryParameter::<StartVersion>::describe())
     .parameter(Limit::describe(
         "Maximum number of entries in the page: 25 by default, values above 100 count as 100.",
     ))

@@ -7,7 +7,7 @@ use super::{committed_example, page::TransactionPage};
 use crate::{
     context::{
         LedgerResponse, PartOrder, RequestContext,
-        extract::{PageLimit, Parameter, Path, Query},
+        extract::{PageLimit, Parameter, Path, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     model::{DecimalText, json::TransactionJson},
@@ -87,7 +87,7 @@ fn with_page(success: Success) -> Success {
 /// Lists transactions from version `start`, or the newest ones without `start`, in ascending order.
 pub(crate) async fn transactions(
     cx: RequestContext,
-    Query(start): Query<StartVersion>,
+    QueryParameter(start): QueryParameter<StartVersion>,
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let start = start.map(|DecimalText(start)| start);
@@ -118,7 +118,7 @@ pub(crate) fn describe_transactions() -> Operation {
         "Lists transactions in ascending order of version. There is no cursor: `start` of the next \
          page is the last version plus one.",
     )
-    .parameter(Query::<StartVersion>::describe())
+    .parameter(QueryParameter::<StartVersion>::describe())
     .parameter(Limit::describe(LIMIT))
     .success(with_page(Success::ok("The transactions.")))
     .errors(errors::LIMIT)
@@ -145,7 +145,7 @@ pub(crate) fn describe_transactions() -> Operation {
 pub(crate) async fn of_account(
     cx: RequestContext,
     Path(address): Path<Address>,
-    Query(start): Query<StartSequenceNumber>,
+    QueryParameter(start): QueryParameter<StartSequenceNumber>,
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let start = start.map(|DecimalText(start)| start);
@@ -175,7 +175,7 @@ pub(crate) fn describe_of_account() -> Operation {
          one.",
     )
     .parameter(Path::<Address>::describe())
-    .parameter(Query::<StartSequenceNumber>::describe())
+    .parameter(QueryParameter::<StartSequenceNumber>::describe())
     .parameter(Limit::describe(LIMIT))
     .success(with_page(Success::ok("The transactions.")))
     .errors(errors::LIMIT)

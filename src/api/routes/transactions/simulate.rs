@@ -9,7 +9,7 @@ use super::{
 use crate::{
     context::{
         BodyWriter, LedgerResponse, RequestContext,
-        extract::{Combine, Parameter, Query},
+        extract::{Combine, Parameter, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind, Switch},
     limits::large_responses::{size_bytes, values_bytes},
@@ -125,9 +125,9 @@ pub(crate) fn describe_simulate() -> Operation {
          with `success` false and its `vm_status`.",
     )
     .needs(Switch::Simulation)
-    .parameter(Query::<EstimateMaxGasAmount>::describe())
-    .parameter(Query::<EstimateGasPrice>::describe())
-    .parameter(Query::<EstimatePrioritizedGasPrice>::describe())
+    .parameter(QueryParameter::<EstimateMaxGasAmount>::describe())
+    .parameter(QueryParameter::<EstimateGasPrice>::describe())
+    .parameter(QueryParameter::<EstimatePrioritizedGasPrice>::describe())
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
     .success(success)
@@ -188,13 +188,13 @@ pub(crate) struct Estimates {
 
 impl Combine for Estimates {
     type Parts = (
-        Query<EstimateMaxGasAmount>,
-        Query<EstimateGasPrice>,
-        Query<EstimatePrioritizedGasPrice>,
+        QueryParameter<EstimateMaxGasAmount>,
+        QueryParameter<EstimateGasPrice>,
+        QueryParameter<EstimatePrioritizedGasPrice>,
     );
 
     fn combine(
-        (Query(amount), Query(price), Query(prioritized)): Self::Parts,
+        (QueryParameter(amount), QueryParameter(price), QueryParameter(prioritized)): Self::Parts,
     ) -> Result<Self, ErrorKind> {
         Ok(Self {
             max_gas_amount: amount.unwrap_or(false),

@@ -4,7 +4,7 @@
 use crate::{
     context::{
         LedgerResponse, RequestContext,
-        extract::{Combine, PageLimit, Parameter, Path, Query},
+        extract::{Combine, PageLimit, Parameter, Path, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind},
     model::{DecimalText, bcs::SummaryBcs, json::SummaryJson},
@@ -102,8 +102,8 @@ pub(crate) fn describe_summaries() -> Operation {
          `start_version`, the page contains the newest transactions up to `end_version`.",
     )
     .parameter(Path::<Address>::describe())
-    .parameter(Query::<LowestVersion>::describe())
-    .parameter(Query::<HighestVersion>::describe())
+    .parameter(QueryParameter::<LowestVersion>::describe())
+    .parameter(QueryParameter::<HighestVersion>::describe())
     .parameter(Limit::describe(
         "Maximum number of summaries in the page: 100 by default, higher values count as 100.",
     ))
@@ -133,9 +133,14 @@ pub(crate) struct Bounds {
 }
 
 impl Combine for Bounds {
-    type Parts = (Query<LowestVersion>, Query<HighestVersion>);
+    type Parts = (
+        QueryParameter<LowestVersion>,
+        QueryParameter<HighestVersion>,
+    );
 
-    fn combine((Query(start), Query(end)): Self::Parts) -> Result<Self, ErrorKind> {
+    fn combine(
+        (QueryParameter(start), QueryParameter(end)): Self::Parts,
+    ) -> Result<Self, ErrorKind> {
         let version = |DecimalText(version)| version;
         match (start.map(version), end.map(version)) {
             (Some(start), Some(end)) if start > end => Err(ErrorKind::InvalidInput(format!(

@@ -7,7 +7,7 @@ use crate::{
         extract::{JsonOrBcs, JsonOrBcsBody, WaitTimeout, lease_values},
     },
     error::{ApiError, ErrorCode, ErrorKind},
-    limits::{FurtherPermits, WaitEnd},
+    limits::{FurtherPermit, WaitEnd},
     model::{
         format::{Format, NDJSON},
         json::parse_json,
@@ -170,7 +170,7 @@ struct Lines {
     /// Number of pieces that were made since the last yield.
     pieces: usize,
     is_complete: bool,
-    _permits: FurtherPermits,
+    _permits: FurtherPermit,
     /// Memory of the hashes.
     _lease: Arc<MemoryLease>,
 }

@@ -239,7 +239,7 @@ async fn full_pool_is_asked_once_for_a_batch() {
         (failures.len(), &error["error_code"]),
         (1, &json!("mempool_is_full"))
     );
-    let before = (checked(&api), handled(&api, "mempool", "ask_room"));
+    let before = (checked(&api), handled(&api, "mempool", "check_capacity"));
     assert_eq!(before, (11, 0));
     // The account has as many pending transactions as it may have.
     let others = (10..60).map(|number| accounts[0].transfer(&api.chain, number, to, 1));
@@ -249,7 +249,7 @@ async fn full_pool_is_asked_once_for_a_batch() {
     // The mempool answers after it has handled and counted the messages before.
     assert_eq!(api.client.get("/v1/estimate_gas_price").await.status, 200);
     assert_eq!(
-        (checked(&api), handled(&api, "mempool", "ask_room")),
+        (checked(&api), handled(&api, "mempool", "check_capacity")),
         (11, 1)
     );
     api.stop().await;

@@ -128,7 +128,7 @@ fn with_large_genesis() -> Settings {
 /// Returns settings of an interface that renders each response.
 fn without_response_cache() -> ApiConfig {
     ApiConfig {
-        kept_answers_bytes_max: 0,
+        response_cache_bytes_max: 0,
         ..Settings::default().api
     }
 }

@@ -121,7 +121,7 @@ async fn responds_410_for_pruned_content_that_was_cached() {
 #[actix_web::test]
 async fn caches_nothing_without_memory_for_it() {
     let mut settings = Settings::default();
-    settings.api.kept_answers_bytes_max = 0;
+    settings.api.response_cache_bytes_max = 0;
     let api = TestApi::start(settings).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
     for path in immutable_paths(&transfer) {

@@ -52,7 +52,7 @@ async fn a_committed_transaction_is_returned_as_by_hash() {
 #[actix_web::test]
 async fn a_commit_ends_the_wait_with_the_stored_bytes() {
     let mut settings = with_long_waits();
-    settings.api.kept_answers_bytes_max = 0;
+    settings.api.response_cache_bytes_max = 0;
     let api = TestApi::start(settings).await;
     let signed = Transfer::new(0, 1).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&signed).await.status, 202);

@@ -20,7 +20,7 @@ mod secondary_signers;
 mod signatures;
 mod simulations;
 mod sponsored;
-mod storage_fee;
+mod storage_deposits;
 mod system;
 mod takeover;
 mod unchecked_verdicts;

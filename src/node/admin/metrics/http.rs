@@ -8,7 +8,7 @@ use ledger_http::{ConnectionStatus, ListenerRegistry};
 pub fn collect(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
     routes(api, families);
     answers(api, families);
-    kept_answers(&api.cache.status(), families);
+    response_cache(&api.cache.status(), families);
     connections(&listeners.status(), families);
 }
 
@@ -50,17 +50,17 @@ fn answers(api: &ApiState, families: &mut Families) {
     bytes.sample(&[], api.answers_bytes() as f64);
 }
 
-fn kept_answers(kept: &ResponseCacheStatus, families: &mut Families) {
+fn response_cache(cache: &ResponseCacheStatus, families: &mut Families) {
     let mut bytes = families.gauge((
-        "ledger_http_kept_answers_bytes",
+        "ledger_http_response_cache_bytes",
         "Memory of the responses in the response cache.",
     ));
-    bytes.sample(&[], kept.bytes as f64);
+    bytes.sample(&[], cache.bytes as f64);
     let mut asked = families.counter((
-        "ledger_http_kept_answers_total",
+        "ledger_http_response_cache_total",
         "Requests whose response can be cached, by outcome: hit or miss.",
     ));
-    for (outcome, count) in [("hit", kept.hits), ("miss", kept.misses)] {
+    for (outcome, count) in [("hit", cache.hits), ("miss", cache.misses)] {
         asked.sample(&[("outcome", outcome)], count as f64);
     }
 }

@@ -230,7 +230,7 @@ fn commit(commit: &CommitStatus, families: &mut Families) {
 }
 
 fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
-    let is_writable = node.storage_unavailable().is_none();
+    let is_writable = node.not_writable().is_none();
     families
         .gauge((
             "ledger_store_writable",

@@ -2,14 +2,14 @@
 
 use super::CliError;
 use crate::cli::output;
-use ledger_client::CommittedTransaction;
+use ledger_client::TransactionOutcome;
 
 /// Prints the outcome of the committed transfer.
 ///
 /// # Errors
 ///
 /// Returns [`CliError::Fatal`] if the transfer failed.
-pub fn report(committed: &CommittedTransaction) -> Result<(), CliError> {
+pub fn report(committed: &TransactionOutcome) -> Result<(), CliError> {
     output::line(&format!(
         "committed at version {}: {} (gas used {})",
         committed.version, committed.vm_status, committed.gas_used

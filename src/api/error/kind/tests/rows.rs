@@ -240,7 +240,7 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("the disk of the node is too slow to read the newest block; retry later"),
         ),
         (
-            ErrorKind::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
+            ErrorKind::Unwritable(NotWritable::LowDiskSpace("why".into())),
             503,
             "internal_error",
             text("writes are paused: why; they resume when disk space is free"),

@@ -73,7 +73,7 @@ async fn broken() -> (History, String) {
         store: Some(store),
         ..Settings::default()
     };
-    settings.api.kept_answers_bytes_max = 0;
+    settings.api.response_cache_bytes_max = 0;
     let history = History::start_with(settings).await;
     let api = &history.api;
     // Large enough that no table fits into the one page that is read when it is opened.

@@ -53,7 +53,7 @@ pub(crate) const DEBT_MIN_USECS: u64 = 1_000;
 /// The ready transactions in the order in which blocks take them, and the tags that prices have
 /// reached.
 #[derive(Debug, Default)]
-pub(super) struct FairQueue {
+pub(super) struct AccountQueue {
     /// Highest tag of the prices that no longer have ready transactions. A price without ready
     /// transactions has reached this tag.
     highest_tag: u64,
@@ -64,7 +64,7 @@ pub(super) struct FairQueue {
     debts: GenerationalMap<(AccountAddress, u64), u64>,
 }
 
-impl FairQueue {
+impl AccountQueue {
     /// Returns the start tag of a new transaction of `account` at `price`. `share` is the share of
     /// the account there.
     pub(super) fn next_tag(
@@ -254,14 +254,14 @@ mod tests {
         (AccountAddress::from_low_u64(number as u64), PRICE)
     }
 
-    fn tag(queue: &FairQueue, number: usize) -> u64 {
+    fn tag(queue: &AccountQueue, number: usize) -> u64 {
         let (account, price) = debt(number);
         queue.next_tag(account, price, None)
     }
 
     #[test]
     fn retains_a_bounded_number_of_debts_and_the_newest_of_them() {
-        let mut queue = FairQueue::default();
+        let mut queue = AccountQueue::default();
         let count = 3 * GENERATION_DEBTS_MAX;
         for number in 0..count {
             queue.record_debt(debt(number), END);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_higher_debt_of_an_account_evicts_no_other() {
-        let mut queue = FairQueue::default();
+        let mut queue = AccountQueue::default();
         for number in 0..2 * GENERATION_DEBTS_MAX {
             queue.record_debt(debt(number), END);
         }
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_debt_holds_at_each_price_until_no_transaction_is_ready_there() {
-        let mut queue = FairQueue::default();
+        let mut queue = AccountQueue::default();
         let key = |price, end, insertion| ReadyKey {
             price,
             tags: Tags { start: 0, end },
