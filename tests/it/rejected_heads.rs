@@ -1,5 +1,5 @@
-//! Requests that the HTTP server rejects before a route gets them: each listener responds with its
-//! error body, and the client can read it.
+//! Requests that the HTTP server rejects, before a route gets them or in their body: each listener
+//! responds with its error body, and the client can read it.
 
 use crate::hostile::frames::{DATA, END_HEADERS, END_STREAM, Frames, HEADERS, frame, get_head};
 use ledger_test_support::{
@@ -133,6 +133,32 @@ async fn each_listener_responds_with_its_error_body_to_a_malformed_head() {
             assert_eq!(response.headers["connection"], "close");
             assert!(response.headers.contains_key("date"));
             assert_eq!(connection.read_to_close().await.unwrap(), "", "{head}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_listener_names_a_malformed_chunk_and_closes_the_connection() {
+    let (_node, listeners) = start();
+    let routes = [
+        ("POST /v1/view", "web_framework_error"),
+        ("PATCH /actors/mempool", "web_framework_error"),
+        ("POST /v1/graphql", "web_framework_error"),
+        ("POST /fund", "InvalidRequest"),
+    ];
+    for ((authority, _), (route, error_code)) in listeners.iter().zip(routes) {
+        for chunks in ["zz\r\n", "2\r\n{}??"] {
+            let mut connection = RawConnection::connect(authority).await;
+            let head = format!(
+                "{route} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                 transfer-encoding: chunked\r\n\r\n"
+            );
+            connection.send(head.as_bytes()).await;
+            let response = connection.exchange(chunks.as_bytes()).await.unwrap();
+            assert_eq!(response.status, 400, "{route}: {}", response.text());
+            assert_error_body(&response.json(), error_code, "a chunk is malformed");
+            assert_eq!(response.headers["connection"], "close", "{route}");
+            assert_eq!(connection.read_to_close().await.unwrap(), "", "{route}");
         }
     }
 }

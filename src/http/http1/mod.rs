@@ -38,6 +38,7 @@ use state::{ConnectionState, Interim, RequestGuard};
 use std::{
     convert::Infallible,
     future::{Future as _, poll_fn},
+    io,
     net::SocketAddr,
     pin::{Pin, pin},
     rc::Rc,
@@ -144,6 +145,9 @@ fn begin_request(request: &mut Request) -> (Rc<ConnectionState>, RequestGuard) {
 }
 
 /// Reports to `state` when a handler waits for the body, and when it reads a part of it.
+///
+/// actix-http reads nothing after a malformed chunk. It tells the handler that the input has ended,
+/// which this replaces by the cause.
 fn report_body_reads(request: &mut Request, state: &Rc<ConnectionState>) {
     let mut payload = match request.take_payload() {
         Payload::None => return,
@@ -151,12 +155,19 @@ fn report_body_reads(request: &mut Request, state: &Rc<ConnectionState>) {
     };
     let state = Rc::clone(state);
     let reported = poll_fn_stream(move |context| {
-        let read = payload.poll_next_unpin(context);
+        let mut read = payload.poll_next_unpin(context);
         if read.is_ready() {
             state.record_body_read();
             state.set_interim(Interim::NotExpected);
         } else if state.interim() == Interim::Expected {
             state.set_interim(Interim::Due);
+        }
+        if let Poll::Ready(Some(Err(error))) = &mut read {
+            state.close_after_request();
+            if !state.input_end().is_reached() {
+                let cause = io::Error::new(io::ErrorKind::InvalidData, "a chunk is malformed");
+                *error = PayloadError::Io(cause);
+            }
         }
         read
     });
@@ -180,8 +191,8 @@ impl Requested {
     }
 }
 
-/// Closes the connection after the response if the request or the response closes it, or if it is
-/// unknown whether the client will send its body.
+/// Closes the connection after the response if the request or the response closes it, if the body
+/// is malformed, or if it is unknown whether the client will send its body.
 fn set_connection_header(
     mut response: Response<BoxBody>,
     requested: Requested,
@@ -203,6 +214,7 @@ fn set_connection_header(
         || head.connection_type() == ConnectionType::Close
         || ends_body
         || is_body_unread
+        || state.is_closing()
     {
         // The server supports no upgrade: actix-http ends a connection that requested one.
         head.set_connection_type(ConnectionType::Close);
