@@ -16,11 +16,11 @@ figures of the same round are comparable. Build the programs first:
 A run of the floor counts only if the floor and the generator together used `--busy-share` of the
 machine. Otherwise something else limited the floor, and the ratio of the node to it would be too
 high. Run no other programs meanwhile. A round of the load rows takes about four minutes, a round
-of `million` two. `start` prepares its ledger once. `long` and the `sustained` rows have one round
-and run only if they are named.
+of `million` two. `start` prepares its ledger once. `long` has one round and runs only if it is
+named.
 
 With `--node-old`, the program of an older build replaces the floor and the peer, in all rows
-except `long` and the `sustained` ones. For both builds the table has processor time and context
+except `long`. For both builds the table has processor time and context
 switches of each transaction or request, and processor time by thread. A remark says whether the
 processor time rose by more than the spread of the rounds. `--node-release` adds the program of the
 last release. A further remark says whether figure or processor time are worse than those of the
@@ -50,7 +50,6 @@ import programs
 import reads
 import rows
 import shares
-import sustained
 import table
 
 
@@ -87,15 +86,6 @@ def arguments():
         metavar="LOAD",
         help="a load of beside or shares; default: all",
     )
-    parser.add_argument(
-        "--request",
-        action="append",
-        dest="requests",
-        metavar="TEXT",
-        help="measure only requests of costs whose name has this text",
-    )
-    sustain = "total measured seconds of the node's turns of a sustained row"
-    parser.add_argument("--sustain", type=int, default=sustained.SECONDS_DEFAULT, help=sustain)
     parser.add_argument("--busy-share", type=float, default=0.85)
     parser.add_argument("--node", type=program, default=programs.TARGET / "ledger-node")
     parser.add_argument(

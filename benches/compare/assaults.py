@@ -3,9 +3,7 @@
 import dataclasses
 import itertools
 
-import costs
 import expensive
-import many
 import sender
 import signing
 import stock
@@ -15,7 +13,7 @@ import wire
 LONG_POLLS, LONG_POLLS_MAX = 6_000, 4_096
 # Transactions of an account that wait for a missing one.
 PARKED = 60
-# Nonces of the loads, above those of the row `costs`.
+# First nonce of the loads.
 FIRST_NONCE = 1_000_000
 # Number of transactions that one account signs before its load. They fill its part of the mempool.
 PRE_SIGNED = 4_000
@@ -46,17 +44,9 @@ def fixed(request):
     return lambda: itertools.repeat(request)
 
 
-def listed(all_requests, name):
-    """Returns requests of the row `costs` by name."""
-    found = next(request for request in all_requests if request.name == name)
-    return repeated(found.make)
-
-
-def of_costs(name, connections, expected=(200,)):
-    """Returns the function of a load that repeats a request of the row `costs`."""
-    return lambda ledger: sender.Load(
-        connections, listed(costs.requests(ledger), name), expected=expected
-    )
+def expensive_load(request, connections, expected=(200,)):
+    """Returns the function of a load that repeats a request of `expensive`."""
+    return lambda ledger: sender.Load(connections, repeated(request(ledger)), expected=expected)
 
 
 def simulations(_ledger):
@@ -154,7 +144,7 @@ def pipelined_pages(ledger):
 def waits_for_many(ledger):
     """Returns a load of waits, each for all transactions that cannot be committed."""
     hashes = [bytes.fromhex(hash.removeprefix("0x")) for hash in ledger["parked"]]
-    return sender.Load(LONG_POLLS // PARKED, fixed(many.wait(hashes, "BCS", 60_000)))
+    return sender.Load(LONG_POLLS // PARKED, fixed(expensive.wait(hashes, 60_000)))
 
 
 def large_batches(_ledger):
@@ -162,8 +152,8 @@ def large_batches(_ledger):
 
     def requests():
         def request(number):
-            first = FIRST_NONCE + number * many.BATCH_MAX
-            return many.batch("BCS", many.transfers("BCS", many.BATCH_MAX, first))
+            first = FIRST_NONCE + number * expensive.BATCH_MAX
+            return expensive.batch(expensive.transfers(first))
 
         prepared = [request(number) for number in range(PRE_SIGNED_BATCHES)]
         return itertools.chain(prepared, map(request, itertools.count(PRE_SIGNED_BATCHES)))
@@ -195,11 +185,11 @@ ALL = {
     ),
     "simulated_votes": Assault(
         "simulations of votes on 20 proposals of 60 KB",
-        of_costs("POST /transactions/simulate, votes on 20 proposals of 60 KB", 500),
+        expensive_load(expensive.simulated_votes, 500),
     ),
     "heads": Assault(
         "HEAD of pages of 100 transactions of 64 KB",
-        of_costs("HEAD /transactions?limit=100, 64 KB", 200),
+        expensive_load(expensive.heads_of_pages, 200),
     ),
     "long_polls": Assault(
         "one address, all long polls",
@@ -207,30 +197,30 @@ ALL = {
         (f"wait.capacity={LONG_POLLS_MAX}",),
         park,
     ),
-    "views": Assault("views of 1.2 MB", of_costs("POST /view, 20 proposals of 60 KB", 500)),
-    "long_views": Assault("views with 8 MB of JSON", of_costs("POST /view, 8 MB seed", 20)),
+    "views": Assault("views of 1.2 MB", expensive_load(expensive.proposals, 500)),
+    "long_views": Assault("views with 8 MB of JSON", expensive_load(expensive.long_seed, 20)),
     "wrong_signatures": Assault("32 passkeys, the last one wrong", wrong_signatures),
     "signatures": Assault("32 passkeys", valid_signatures),
-    "graphql": Assault("GraphQL queries of 4 KB", of_costs("POST /graphql, 4 KB", 64)),
+    "graphql": Assault("GraphQL queries of 4 KB", expensive_load(expensive.graphql, 64)),
     "json": Assault(
         "8 MB of JSON to encode",
-        of_costs("POST /transactions/encode_submission, 100,000 transfers", 20),
+        expensive_load(expensive.encoded_transfers, 20),
     ),
     "batch_json": Assault(
         "batches in JSON, 900 transfers each",
-        of_costs("POST /transactions/batch, 900 transfers each, JSON", 64),
+        expensive_load(expensive.large_json_batch, 64),
     ),
-    "resources": Assault("2,100 resources", of_costs("GET /accounts/{a}/resources", 256)),
-    "modules": Assault("modules", of_costs("GET /accounts/{a}/modules", 256)),
+    "resources": Assault("2,100 resources", expensive_load(expensive.resources, 256)),
+    "modules": Assault("modules", expensive_load(expensive.modules, 256)),
     "events": Assault(
         "pages of 100 events of 8 KB",
-        of_costs("GET /accounts/{a}/events/{handle}/{field}, 100 of 8 KB", 256),
+        expensive_load(expensive.events, 256),
     ),
     "by_hash": Assault(
-        "transactions of 64 KB by hash", of_costs("GET /transactions/wait_by_hash, 64 KB", 256)
+        "transactions of 64 KB by hash", expensive_load(expensive.by_hash, 256)
     ),
     "pipelined": Assault("pipelined reads of small pages", pipelined_pages),
-    "documents": Assault("the OpenAPI document", of_costs("GET /spec.json, zstd", 256)),
+    "documents": Assault("the OpenAPI document", expensive_load(expensive.compressed_document, 256)),
     "waits_for_many": Assault(
         "one address, all permits of waits, 60 in each request",
         waits_for_many,
@@ -239,19 +229,19 @@ ALL = {
     ),
     "unknown_waits": Assault(
         "waits for 10,000 unknown hashes",
-        of_costs("POST /transactions/wait, JSON, 10,000 unknown hashes", 64),
+        expensive_load(expensive.unknown_waits, 64),
     ),
     "large_batches": Assault("one account, batches of 1,000 transfers", large_batches),
     "wrong_batches": Assault(
         "batches of 1,000 wrong signatures",
-        of_costs("POST /transactions/batch, BCS, 1,000 wrong signatures", 64, (400,)),
+        expensive_load(expensive.wrong_batch, 64, (400,)),
     ),
     "statuses": Assault(
         "the status of a transaction of 64 KB",
-        of_costs("POST /transactions/status, committed, 64 KB", 256),
+        expensive_load(expensive.status_of_committed, 256),
     ),
     "status_signatures": Assault(
         "the status of 32 passkeys, the last one wrong",
-        of_costs("POST /transactions/status, 32 passkeys, the last one wrong", 500),
+        expensive_load(expensive.status_of_passkeys, 500),
     ),
 }

@@ -8,13 +8,15 @@ account takes at most twice as long (p50), no observer is rejected or gets anoth
 resident memory is within the sum of limits that the node logs.
 """
 
+import contextlib
 import json
+import pathlib
 import re
 import time
 
 import assaults
-import costs
 import figures
+import machine
 import observers
 import programs
 import sender
@@ -30,6 +32,8 @@ LATENCY_MS_MAX, LATENCY_RATIO_MAX, COMMIT_RATIO_MAX = 100, 5, 2
 COMMIT_MS_MIN = 20
 # Time of a load before the observers start, in seconds.
 LEAD_SECONDS = 1
+# A node is idle if its threads want less than this share of a core during this time.
+IDLE_CORES, IDLE_SECONDS, IDLE_WAIT_SECONDS = 0.3, 0.5, 60
 MEMORY_BYTES = re.compile(r"memory_bytes_max=(\d+)")
 HEAD = [
     "load",
@@ -103,8 +107,8 @@ def chosen(options):
 
 def observed(node, load, ledger, options):
     """Returns what observers see during one phase, and what the node used."""
-    costs.until_idle(node)
-    costs.reset_peak(node)
+    until_idle(node)
+    reset_peak(node)
     running = load() if load else None
     time.sleep(LEAD_SECONDS)
     if running:
@@ -118,19 +122,53 @@ def observed(node, load, ledger, options):
     report = running.stop() if running else {}
     ended = time.monotonic()
     seen = watch.stop()
-    costs.until_idle(node)
+    until_idle(node)
     return {
         "observers": seen,
         "cores": cores,
         "cores_by_thread": {
             name: round(used / 1e6 / seconds, 2) for name, used in by_thread.most_common(5)
         },
-        "peak_bytes": costs.peak_bytes(node),
+        "peak_bytes": peak_bytes(node),
         "load": report,
         "responses_per_second": report.get("per_second", {}),
         "reasons": report.get("reasons", {}),
-        "idle_after_seconds": time.monotonic() - ended - costs.IDLE_SECONDS,
+        "idle_after_seconds": time.monotonic() - ended - IDLE_SECONDS,
     }
+
+
+def until_idle(node):
+    """Waits until the node has finished what it was asked for."""
+    end = time.monotonic() + IDLE_WAIT_SECONDS
+    while time.monotonic() < end:
+        before = wanted_seconds(node)
+        time.sleep(IDLE_SECONDS)
+        if wanted_seconds(node) - before < IDLE_CORES * IDLE_SECONDS:
+            return
+
+
+def wanted_seconds(node):
+    """Returns the time in which the node's threads have run or waited for a core, in seconds.
+
+    Beside other programs, a busy node may use little processor time."""
+    wanted_ns = 0
+    for path in pathlib.Path(f"/proc/{node.pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):
+            running_ns, waiting_ns, _ = map(int, path.read_text().split())
+            wanted_ns += running_ns + waiting_ns
+    return wanted_ns / 1e9
+
+
+def reset_peak(node):
+    """Resets the peak of resident memory (`clear_refs` of proc(5))."""
+    with open(f"/proc/{node.pid}/clear_refs", "w") as file:
+        file.write("5")
+
+
+def peak_bytes(node):
+    """Returns the peak of resident memory since `reset_peak`."""
+    text = machine.of_proc(f"/proc/{node.pid}/status", "VmHWM")
+    return int(text.removesuffix("kB")) * 1024
 
 
 def short(phase):

@@ -7,7 +7,7 @@ and the floor writes and syncs. Connections are closed after the last response.
 
 The figure is short, so other load can double it. A run of any program in which other programs used
 the machine is repeated. The floor completes bare oneshots and sends one line. The node sends the
-committed transaction, in BCS (`block`) or in JSON (`block_json`).
+committed transaction in BCS.
 
 The host of a virtual machine may have reclaimed free memory, and returning a page takes longer than
 filling it. Memory is therefore touched before each run of any program.
@@ -33,15 +33,10 @@ TOUCHED_BYTES = 10 << 30
 
 
 class Block:
+    name = "block"
+    title = f"one block commits {WAITS:,} awaited transactions: first to last response"
     unit = "ms"
     rounds_max = None
-
-    def __init__(self, name, accept):
-        self.name = name
-        self.accept = accept
-        form = accept.upper()
-        committed = f"one block commits {WAITS:,} awaited transactions, responses in {form}"
-        self.title = f"{committed}: first to last response"
 
     def measure(self, number, options, directory):
         waits.allow_connections(WAITS)
@@ -56,7 +51,7 @@ class Block:
     def run(self, number, contender, options, directory):
         touch_memory()
         with parked.start_waiting(contender, options, directory.fresh(), WAITS) as program:
-            run = release(program, options, self.accept)
+            run = release(program, options)
         span = run["last_ms"] - run["first_ms"]
         others = ", disturbed: does not count" if figures.is_disturbed(run) else ""
         text = f"{span:12,.1f} ms, the first after {run['first_ms']:.1f}{others}"
@@ -109,9 +104,9 @@ def remarks(name, reports):
     yield from figures.disturbed(name, reports)
 
 
-def release(program, options, accept):
+def release(program, options):
     addresses = program.addresses
-    with waits.Waits(options, addresses, WAITS, accept) as load:
+    with waits.Waits(options, addresses, WAITS) as load:
         load.reached("submitted")
         load.proceed()
         load.reached("parked")
@@ -127,4 +122,4 @@ def release(program, options, accept):
         }
 
 
-ROWS = [Block("block", "bcs"), Block("block_json", "json")]
+ROWS = [Block()]

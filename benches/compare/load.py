@@ -24,7 +24,9 @@ class Load:
         self.is_throughput = unit == "committed/s"
         self.rounds_max = None
         # Settings of the node.
-        self.settings = ()
+        self.settings = load.get("settings", ())
+        # Further options of the generator.
+        self.words = load.get("words", ())
 
     def contenders(self, options):
         return programs.contenders(options, self.first, *self.against)
@@ -37,11 +39,8 @@ class Load:
             *("--accounts", self.accounts),
             *("--duration", options.seconds),
             *("--pre-signed", transfers),
+            *self.words,
         ]
-
-    def peer_load(self, options):
-        """Returns the options of the generator that loads a peer."""
-        return self.load(options)
 
     def figure(self, report):
         return (
@@ -154,6 +153,16 @@ def of_program(row, reports):
     }
 
 
+# Transfers of a batch of the row `bulk`, and its connections.
+BATCH, CONNECTIONS = 100, 256
+# A wait for a batch takes a permit for each of its hashes. Each transaction of a batch counts in
+# the queues of signatures and of the mempool, and the clients of one address may use a part of
+# them. With the defaults, 256 batches of 100 at once get rejections, which are repeated.
+BULK_SETTINGS = tuple(
+    f"{setting}={3 * BATCH * CONNECTIONS}"
+    for setting in ("wait.capacity", "signatures.queue_capacity", "actors.mempool.mailbox_capacity")
+)
+
 ROWS = [
     Load(
         "submit",
@@ -171,16 +180,6 @@ ROWS = [
         "committed/s",
         programs.NODE,
         (programs.FLOOR, programs.FLOOR_POLLING, *programs.PEERS),
-        connections=256,
-        mode="await",
-        rate_max=35_000,
-    ),
-    Load(
-        "await_json",
-        "every transfer awaited by its own long poll, 256 clients, responses in JSON",
-        "committed/s",
-        programs.NODE_JSON,
-        (programs.FLOOR,),
         connections=256,
         mode="await",
         rate_max=35_000,
@@ -204,5 +203,17 @@ ROWS = [
         connections=256,
         mode="submit",
         rate_max=35_000,
+    ),
+    Load(
+        "bulk",
+        f"{CONNECTIONS} clients: a batch of {BATCH}, then one wait for it",
+        "committed/s",
+        programs.NODE,
+        (programs.FLOOR,),
+        connections=CONNECTIONS,
+        mode="await",
+        rate_max=50_000,
+        words=("--wait", "many", "--batch", BATCH),
+        settings=BULK_SETTINGS,
     ),
 ]

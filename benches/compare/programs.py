@@ -1,7 +1,6 @@
 """The measured programs: how each is started, loaded and stopped."""
 
 import collections
-import contextlib
 import dataclasses
 import functools
 import json
@@ -9,7 +8,6 @@ import os
 import pathlib
 import resource
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -126,15 +124,6 @@ class Process:
     def resident_bytes(self):
         """Returns the resident memory of the process."""
         return int(machine.of_proc(f"/proc/{self.pid}/status", "VmRSS").removesuffix("kB")) * 1024
-
-    @contextlib.contextmanager
-    def stopped(self):
-        """Suspends the process inside a `with` block."""
-        self.process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            self.process.send_signal(signal.SIGCONT)
 
     def kill(self):
         """Kills the process without a graceful stop."""
@@ -330,7 +319,7 @@ class Anvil:
             target = ["--address", f"127.0.0.1:{port}", "--pid", program.pid]
             return report(
                 program,
-                [options.peer_load, *target, *row.peer_load(options), "--warm-up", options.warm_up],
+                [options.peer_load, *target, *row.load(options), "--warm-up", options.warm_up],
             )
 
 

@@ -6,8 +6,6 @@ the rounds of a row that takes long.
 
 import beside
 import block
-import bulk
-import costs
 import growth
 import load
 import lone
@@ -17,8 +15,6 @@ import parked
 import reads
 import shares
 import start
-import sustained
-import waits_many
 
 ALL = [
     *load.ROWS,
@@ -27,29 +23,25 @@ ALL = [
     *block.ROWS,
     *start.ROWS,
     *growth.ROWS,
-    *sustained.ROWS,
     *long.ROWS,
-    *costs.ROWS,
     *beside.ROWS,
     *shares.ROWS,
-    *bulk.ROWS,
-    *waits_many.ROWS,
     *lone.ROWS,
 ]
 NAMES = [row.name for row in ALL]
 # Rows that use `ledger-wait-load`.
-WITH_WAITS = {row.name for row in (*reads.ROWS, *parked.ROWS, *block.ROWS, *waits_many.ROWS)}
+WITH_WAITS = {row.name for row in (*reads.ROWS, *parked.ROWS, *block.ROWS)}
 # Rows of the node alone, which print a table of their own.
-OF_NODE = {costs.NAME, beside.NAME, shares.NAME, waits_many.NAME, lone.NAME}
+OF_NODE = {beside.NAME, shares.NAME, lone.NAME}
 # Rows that take a quarter of an hour or more, run only if named, and do not compare builds.
-LONG = {long.NAME, *sustained.NAMES, bulk.NAME, *OF_NODE} - {lone.NAME}
+LONG = {long.NAME, *OF_NODE} - {lone.NAME}
 ONLY_IF_NAMED = {*LONG, lone.NAME}
 BY_DEFAULT = [name for name in NAMES if name not in ONLY_IF_NAMED]
 
 
 def described(options):
     """Returns the options that affect the figures."""
-    names = ("rounds", "seconds", "warm_up", "transfers", "sustain", "set")
+    names = ("rounds", "seconds", "warm_up", "transfers", "set")
     builds = {
         name: getattr(options, name) and machine.commit_of(getattr(options, name))
         for name in ("node_old", "node_release")

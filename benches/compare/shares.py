@@ -11,6 +11,7 @@ import json
 import time
 
 import assaults
+import expensive
 import figures
 import programs
 import sender
@@ -70,9 +71,9 @@ def same(load):
 # The loads of both clients, by kind of work.
 WORK = {
     "simulations": same(assaults.simulations),
-    "small_pages": same(assaults.of_costs("GET /transactions?limit=25, small", MANY)),
+    "small_pages": same(assaults.expensive_load(expensive.small_pages, MANY)),
     "pages": same(assaults.pages),
-    "rendered": same(assaults.of_costs("POST /view, 20 proposals of 60 KB", MANY)),
+    "rendered": same(assaults.expensive_load(expensive.proposals, MANY)),
     "wrong_signatures": same(assaults.wrong_signatures),
     "signatures": Work((signatures(0), signatures(1))),
     "executions": Work(
@@ -80,7 +81,7 @@ WORK = {
         FEW_SPENDING,
         stock.SPENDERS,
     ),
-    "graphql": same(assaults.of_costs("POST /graphql, 4 KB", MANY)),
+    "graphql": same(assaults.expensive_load(expensive.graphql, MANY)),
 }
 
 

@@ -40,9 +40,9 @@ def allow_connections(count):
 class Waits:
     """A running `ledger-wait-load`."""
 
-    def __init__(self, options, addresses, transfers, accept="bcs", more=()):
+    def __init__(self, options, addresses, transfers):
         target = ["--address", addresses["api"], "--faucet", addresses["faucet"]]
-        words = [options.wait_load, *target, "--transfers", transfers, "--accept", accept, *more]
+        words = [options.wait_load, *target, "--transfers", transfers]
         self.command = [str(word).removeprefix("http://") for word in words]
         pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
         self.process = subprocess.Popen(self.command, text=True, bufsize=1, **pipes)

@@ -15,7 +15,6 @@ use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
     error::Error,
-    iter,
     num::NonZero,
     rc::Rc,
     thread,
@@ -27,8 +26,6 @@ use tokio::{runtime, task::LocalSet, time::sleep_until};
 const CALLS_PER_REQUEST: usize = 200;
 /// Maximum time after the load in which accepted transfers may be mined.
 const MINED_TIMEOUT: Duration = Duration::from_secs(5);
-/// Interval between two requests for a receipt, a block of the fastest peer that is compared.
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Interval between two counts of mined transfers.
 const COUNT_INTERVAL: Duration = Duration::from_millis(100);
 /// Balance of each account in wei, more than it spends.
@@ -37,8 +34,6 @@ const BALANCE: &str = "0xffffffffffffffffffff";
 /// The state that all connections share.
 struct Load {
     mode: Mode,
-    /// The value of the `Host` header, if receipts are polled for.
-    polled_host: Option<String>,
     measured_from: Instant,
     end: Instant,
     tally: RefCell<Tally>,
@@ -78,7 +73,6 @@ async fn measure(
     let measured_from = begin + arguments.warm_up();
     let load = Rc::new(Load {
         mode: arguments.mode,
-        polled_host: arguments.poll.then(|| arguments.address.clone()),
         measured_from,
         end: measured_from + arguments.duration(),
         tally: RefCell::default(),
@@ -134,55 +128,15 @@ async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDequ
         let Some(request) = requests.pop_front() else {
             return load.ran_out.set(true);
         };
-        let outcomes = match connection.exchange(&request).await {
-            Ok(answer) => rpc::outcomes(&answer),
-            Err(_) => Vec::new(),
-        };
-        if outcomes.is_empty() {
-            load.tally.borrow_mut().count_error("no answer".to_owned());
-        }
-        for outcome in load.poll(&mut connection, outcomes).await {
-            load.count(due, outcome);
+        let answer = connection.exchange(&request).await.ok();
+        match answer.and_then(|answer| rpc::outcome(&answer)) {
+            Some(outcome) => load.count(due, outcome),
+            None => load.tally.borrow_mut().count_error("no answer".to_owned()),
         }
     }
 }
 
 impl Load {
-    /// Returns the receipts of the accepted transfers of a request if receipts are polled for, else
-    /// the outcomes.
-    ///
-    /// A transfer without a receipt a few seconds after the load has an empty one.
-    async fn poll(
-        &self,
-        connection: &mut Connection,
-        mut outcomes: Vec<rpc::Outcome>,
-    ) -> Vec<rpc::Outcome> {
-        let Some(host) = &self.polled_host else {
-            return outcomes;
-        };
-        let accepted = outcomes.iter().enumerate();
-        let mut missing: Vec<_> = accepted
-            .filter(|(_, outcome)| outcome.error.is_none())
-            .map(|(index, outcome)| (index, json!([outcome.result])))
-            .collect();
-        while !missing.is_empty() && self.end.elapsed() < MINED_TIMEOUT {
-            let calls = missing
-                .iter()
-                .map(|(_, hash)| rpc::call("eth_getTransactionReceipt", hash));
-            let request = rpc::request(host, &Value::Array(calls.collect()));
-            if let Ok(answer) = connection.exchange(&request).await {
-                for (receipt, (index, _)) in rpc::outcomes(&answer).into_iter().zip(&missing) {
-                    outcomes[*index] = receipt;
-                }
-                missing.retain(|(index, _)| outcomes[*index].is_empty());
-            }
-            if !missing.is_empty() {
-                tokio::time::sleep(POLL_INTERVAL).await;
-            }
-        }
-        outcomes
-    }
-
     fn count(&self, due: Instant, outcome: rpc::Outcome) {
         let mut tally = self.tally.borrow_mut();
         let measured = due >= self.measured_from;
@@ -250,8 +204,8 @@ fn sign_all(arguments: &Arguments, accounts: &[Account], chain_id: u64) -> Vec<V
     let connections = arguments.connections.get().min(accounts.len());
     let each = arguments.pre_signed.get().div_ceil(connections);
     let method = match arguments.mode {
-        Mode::Await if !arguments.poll => "eth_sendRawTransactionSync",
-        Mode::Submit | Mode::Await => "eth_sendRawTransaction",
+        Mode::Await => "eth_sendRawTransactionSync",
+        Mode::Submit => "eth_sendRawTransaction",
     };
     let sign = |connection: usize| -> VecDeque<Vec<u8>> {
         let own: Vec<_> = (connection..accounts.len()).step_by(connections).collect();
@@ -263,19 +217,9 @@ fn sign_all(arguments: &Arguments, accounts: &[Account], chain_id: u64) -> Vec<V
             let signed = format!("0x{}", hex::encode(signed));
             rpc::call(method, &json!([signed]))
         });
-        let batch = arguments.batch.get();
-        if batch == 1 {
-            return calls
-                .map(|call| rpc::request(&arguments.address, &call))
-                .collect();
-        }
-        let mut calls = calls.peekable();
-        iter::from_fn(|| {
-            calls.peek()?;
-            let list = Value::Array(calls.by_ref().take(batch).collect());
-            Some(rpc::request(&arguments.address, &list))
-        })
-        .collect()
+        calls
+            .map(|call| rpc::request(&arguments.address, &call))
+            .collect()
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {

@@ -6,8 +6,7 @@
 //! All transfers are signed before the load. Mode `submit` sends them with
 //! `eth_sendRawTransaction`, and derives the number of mined ones from the nonces of the accounts.
 //! Mode `await` sends them with `eth_sendRawTransactionSync`, which responds with the receipt: the
-//! long poll of the peer. With `--poll` the generator sends them as in mode `submit`, and requests
-//! their receipts until there are all. With `--batch` a request is a list of calls.
+//! long poll of the peer.
 
 mod load;
 mod report;
@@ -51,12 +50,6 @@ struct Arguments {
     /// Whether the generator waits for the receipt of each transfer
     #[arg(long, value_enum)]
     mode: Mode,
-    /// Number of transfers of a request
-    #[arg(long, default_value = "1")]
-    batch: NonZeroUsize,
-    /// Poll for the receipts of mode `await`, instead of waiting for the response with the receipt
-    #[arg(long)]
-    poll: bool,
     /// Process id of the peer
     #[arg(long)]
     pid: u32,

@@ -12,13 +12,6 @@ pub struct Outcome {
     pub error: Option<Fault>,
 }
 
-impl Outcome {
-    /// Returns whether the call succeeded without a result.
-    pub fn is_empty(&self) -> bool {
-        self.error.is_none() && self.result.is_null()
-    }
-}
-
 /// The error of a call.
 #[derive(Debug, Deserialize)]
 pub struct Fault {
@@ -42,12 +35,9 @@ pub fn request(host: &str, calls: &Value) -> Vec<u8> {
     .into()
 }
 
-/// Returns the outcomes of a single call or of a list of calls; none if the response is malformed.
-pub fn outcomes(answer: &Response) -> Vec<Outcome> {
-    if answer.body.first() == Some(&b'[') {
-        return serde_json::from_slice(&answer.body).unwrap_or_default();
-    }
-    serde_json::from_slice(&answer.body).into_iter().collect()
+/// Returns the outcome of a call; none if the response is malformed.
+pub fn outcome(answer: &Response) -> Option<Outcome> {
+    serde_json::from_slice(&answer.body).ok()
 }
 
 /// Parses a number in the hexadecimal form of the interface.

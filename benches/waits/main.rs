@@ -14,19 +14,12 @@
 //! | a report in JSON | the missing transaction was submitted, and every response received |
 //!
 //! The limits of the node must allow so many pending transactions of one account and in one block.
-//!
-//! With `--requests`, the requests have many hashes each instead, and the transactions are those of
-//! `--accounts` accounts, which are released one after the other ([`many`]). The lines are the
-//! same. `--pid` names the node, whose memory is then in the report.
 
-mod frames;
-mod many;
 mod requests;
 mod waits;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use ledger_client::http::{Connection, Endpoint};
-use many::{Held, ManyWaits, Size};
 use requests::Requests;
 use std::{
     error::Error,
@@ -59,38 +52,6 @@ struct Arguments {
     /// Number of long polls
     #[arg(long)]
     transfers: NonZeroUsize,
-    /// Form of the responses to long polls
-    #[arg(long, value_enum, default_value_t = Form::Bcs)]
-    accept: Form,
-    /// Number of requests with many hashes, instead of long polls
-    #[arg(long)]
-    requests: Option<NonZeroUsize>,
-    /// Number of hashes of each of these requests
-    #[arg(long, default_value = "10000", requires = "requests")]
-    hashes: NonZeroUsize,
-    /// Number of accounts that send the transactions for which these requests wait
-    #[arg(long, default_value = "10", requires = "requests")]
-    accounts: NonZeroUsize,
-    /// Process of the node, whose memory is reported with --requests
-    #[arg(long, requires = "requests")]
-    pid: Option<u32>,
-}
-
-/// The form of a response.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Form {
-    Bcs,
-    Json,
-}
-
-impl Form {
-    /// Returns the media type of the form.
-    const fn media_type(self) -> &'static str {
-        match self {
-            Self::Bcs => "application/x-bcs",
-            Self::Json => "application/json",
-        }
-    }
 }
 
 fn main() -> ExitCode {
@@ -99,13 +60,7 @@ fn main() -> ExitCode {
             .enable_all()
             .build()?;
         let arguments = Arguments::parse();
-        let steps = async {
-            match arguments.requests {
-                None => steps(&arguments).await,
-                Some(requests) => many_steps(&arguments, requests.get()).await,
-            }
-        };
-        LocalSet::new().block_on(&runtime, steps)
+        LocalSet::new().block_on(&runtime, steps(&arguments))
     };
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -118,7 +73,7 @@ fn main() -> ExitCode {
 }
 
 async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let requests = Requests::new(&arguments.address, &arguments.faucet, 0);
+    let requests = Requests::new(&arguments.address, &arguments.faucet);
     fund(arguments, &requests).await?;
     let (release, held) = requests.transfers(arguments.transfers.get());
     let hashes: Vec<_> = held.iter().map(|transfer| transfer.hash).collect();
@@ -130,9 +85,7 @@ async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if !finish_step("submitted")? {
         return Ok(());
     }
-    let questions = hashes
-        .iter()
-        .map(|hash| requests.wait(hash, arguments.accept.media_type()));
+    let questions = hashes.iter().map(|hash| requests.wait(hash));
     let waits = Waits::park(&arguments.address, questions).await?;
     if !finish_step("parked")? {
         return Ok(());
@@ -142,38 +95,6 @@ async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         .await?;
     report.sender = requests.sender().to_string();
     report.hash = release.hash.to_string();
-    writeln!(io::stdout(), "{}", serde_json::to_string(&report)?)?;
-    Ok(())
-}
-
-/// Runs the steps with `requests` requests of many hashes.
-async fn many_steps(arguments: &Arguments, requests: usize) -> Result<(), Box<dyn Error>> {
-    let size = Size {
-        transfers: arguments.transfers.get(),
-        requests,
-        hashes: arguments.hashes.get(),
-        accounts: arguments.accounts.get(),
-    };
-    size.check()?;
-    let mut held = Vec::new();
-    for sender in 0..size.accounts as u64 {
-        let account = Requests::new(&arguments.address, &arguments.faucet, sender);
-        fund(arguments, &account).await?;
-        let (missing, following) = account.transfers(size.transfers / size.accounts);
-        held.push(Held { missing, following });
-    }
-    let following = held.iter_mut().flat_map(|held| &mut held.following);
-    let submissions = following.map(|transfer| std::mem::take(&mut transfer.submission));
-    submit_all(arguments, submissions).await?;
-    if !finish_step("submitted")? {
-        return Ok(());
-    }
-    let requests = Requests::new(&arguments.address, &arguments.faucet, 0);
-    let waits = ManyWaits::park(&requests, size, &held, arguments.pid).await?;
-    if !finish_step("parked")? {
-        return Ok(());
-    }
-    let report = waits.release(&requests, held).await?;
     writeln!(io::stdout(), "{}", serde_json::to_string(&report)?)?;
     Ok(())
 }

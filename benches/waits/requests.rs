@@ -16,7 +16,8 @@ const MAX_GAS_AMOUNT: u64 = 2_000;
 const GRANT: u64 = 1_000_000 * GAS_UNIT_PRICE * 200;
 /// Time after which a transfer expires, longer than a run.
 const EXPIRES_AFTER: Duration = Duration::from_secs(3_600);
-/// Seed of the key of the receiving account. Those of the senders are numbers.
+/// Seeds of the keys of the two accounts.
+const SENDER_SEED: [u8; 32] = [1; 32];
 const RECIPIENT_SEED: [u8; 32] = [2; 32];
 
 /// A builder of requests of one account.
@@ -37,18 +38,15 @@ pub struct Transfer {
 }
 
 impl Requests {
-    /// Creates a builder for the node at `address` and its faucet, both `HOST:PORT`. `sender` is
-    /// the number of the sending account.
-    pub fn new(address: &str, faucet: &str, sender: u64) -> Self {
+    /// Creates a builder for the node at `address` and its faucet, both `HOST:PORT`.
+    pub fn new(address: &str, faucet: &str) -> Self {
         let signer = |seed: &[u8; 32]| Signer::new(Ed25519PrivateKey::from_seed(seed));
-        let mut sender_seed = [1; 32];
-        sender_seed[..8].copy_from_slice(&sender.to_le_bytes());
         Self {
             chain: ChainIdentity {
                 id: CHAIN_ID,
                 vendor: Vendor::default(),
             },
-            sender: signer(&sender_seed),
+            sender: signer(&SENDER_SEED),
             recipient: signer(&RECIPIENT_SEED).address(),
             address: address.to_owned(),
             faucet: faucet.to_owned(),
@@ -58,24 +56,6 @@ impl Requests {
     /// Returns the address of the sending account.
     pub fn sender(&self) -> AccountAddress {
         self.sender.address()
-    }
-
-    /// Returns the address of the node.
-    pub fn address(&self) -> &str {
-        &self.address
-    }
-
-    /// Returns a request to the node.
-    pub fn post(&self, path: &str, media_type: &str, accept: &str, body: &[u8]) -> Vec<u8> {
-        let media_type = format!("{media_type}\r\naccept: {accept}");
-        post(&self.address, path, &media_type, body)
-    }
-
-    /// Returns the request for the balance of the receiving account.
-    pub fn balance(&self) -> Vec<u8> {
-        let (host, account, coin) = (&self.address, self.recipient, AccountAddress::NATIVE_ASSET);
-        let path = format!("/v1/accounts/{account}/balance/{coin}");
-        format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n\r\n").into()
     }
 
     /// Returns the requests to the faucet that create the two accounts.
@@ -111,13 +91,11 @@ impl Requests {
         }
     }
 
-    /// Returns the long poll for a transaction.
-    pub fn wait(&self, hash: &HashValue, accept: &str) -> Vec<u8> {
-        let (host, path) = (
-            &self.address,
-            format!("/v1/transactions/wait_by_hash/{hash}"),
-        );
-        format!("GET {path} HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n").into()
+    /// Returns the long poll for a transaction, with a response in BCS.
+    pub fn wait(&self, hash: &HashValue) -> Vec<u8> {
+        let path = format!("/v1/transactions/wait_by_hash/{hash}");
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", self.address);
+        format!("{head}accept: application/x-bcs\r\n\r\n").into()
     }
 }
 
