@@ -13,13 +13,13 @@ use ledger_actors::{Accepted, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
-    TestAccount, TransactionBuilder, funded_genesis, store::initialize_store,
+    TestAccount, TransactionBuilder, funded_genesis, now_secs, store::initialize_store,
 };
 use ledger_types::{CheckedTransaction, ReplayProtector, SignedTransaction};
 use ledger_vm::Chain;
 use std::{
     env,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 /// Number of accounts. Those of the first half have sent transactions.
@@ -49,11 +49,6 @@ fn transfer(chain: &Chain, account: u64, number: u64, is_orderless: bool) -> Sig
         false => builder.sequence_number(number),
     };
     builder.sign(&account)
-}
-
-fn now_secs() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.expect("the clock is after 1970").as_secs()
 }
 
 async fn run(committed: u64) {

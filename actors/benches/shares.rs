@@ -16,7 +16,7 @@ use ledger_actors::{Node, NodeConfig, NodeHandle, SubmitError, TransactionStatus
 use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
-    TestAccount, TransactionBuilder, bcs_bytes, function_call, funded_genesis,
+    TestAccount, TransactionBuilder, bcs_bytes, function_call, funded_genesis, now_secs,
     store::initialize_store, transfer_call,
 };
 use ledger_types::{AccountAddress, CheckedTransaction, EntryFunction};
@@ -31,7 +31,7 @@ use std::{
         mpsc::{self, Receiver},
     },
     thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 /// Time between two attempts of the greedy account after the pool has rejected a transaction.
@@ -173,12 +173,9 @@ fn sign_all(chain: Chain, call: EntryFunction) -> Receiver<CheckedTransaction> {
     thread::spawn(move || {
         let account = TestAccount::from_seed(0);
         for nonce in 0.. {
-            let now = SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .expect("a clock after 1970");
             let transaction = TransactionBuilder::call(&chain, account.address, call.clone())
                 .max_gas_amount(2_000_000)
-                .expiration_secs(now.as_secs() + LIFETIME_SECS)
+                .expiration_secs(now_secs() + LIFETIME_SECS)
                 .nonce(nonce)
                 .sign_checked(&chain, &account);
             if nonce == SIGNED_MAX as u64 - 1 {

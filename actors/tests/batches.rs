@@ -1,14 +1,11 @@
 //! Batches of submissions through the handle of a whole node.
 
+use crate::CLIENT;
 use futures::future::poll_fn;
 use ledger_actors::{Candidate, Node, NodeConfig, SubmitError, TransactionStatus};
-use ledger_limits::ClientKey;
 use ledger_test_support::{Wallet, store::open_store};
 use ledger_types::{CheckedTransaction, ValidationStatus};
 use std::pin::pin;
-
-/// The client of all requests.
-const CLIENT: ClientKey = ClientKey::NODE;
 
 /// Number of transactions that are validated between two polls.
 const SLICE: usize = 32;

@@ -3,11 +3,12 @@
 //! A failing disk ends only the writing of the node. Durable data stays readable, the node
 //! acknowledges nothing that may be lost, and every wait ends with an error.
 
+use crate::CLIENT;
 use ledger_actors::{
     FaultKind, Node, NodeConfig, NodeError, NodeHandle, NotWritable, StopError, SubmitError,
     TransactionStatus, VersionNotReached,
 };
-use ledger_limits::{ClientKey, Demand, Work, WorkKind};
+use ledger_limits::{Demand, Work, WorkKind};
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault, Wallet, store::initialize_store, test_genesis};
 use ledger_types::Parameters;
@@ -15,9 +16,6 @@ use ledger_vm::Chain;
 use std::{future::pending, path::Path};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
-
-/// The client of all requests.
-const CLIENT: ClientKey = ClientKey::NODE;
 
 /// Work of the test, whose cost does not matter.
 const WORK: Work = Work::of_node(WorkKind::Page, Demand::rows(0));

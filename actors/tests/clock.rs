@@ -1,23 +1,19 @@
 //! Tests of a whole node under a wrong clock: at a start and while it runs, with and without
 //! load.
 
+use crate::{CLIENT, node_clock, wait_until};
 use ledger_actors::{
     ClockState, Node, NodeConfig, NodeError, NodeHandle, NotWritable, SubmitError,
     TransactionStatus,
 };
-use ledger_limits::ClientKey;
 use ledger_test_support::{HandClock, Wallet, store::open_store};
 use ledger_types::CheckedTransaction;
-use std::{path::Path, time::Duration};
+use std::path::Path;
 use tempfile::TempDir;
 
 const START_SECS: u64 = 1_800_000_000;
 const DAY_SECS: i64 = 86_400;
 const YEAR_SECS: i64 = 365 * DAY_SECS;
-
-/// Maximum time that a test waits for an effect of the mempool's timer, whose interval is one
-/// second.
-const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A chain, its clock, and its funded accounts.
 struct Fixture {
@@ -46,7 +42,7 @@ impl Fixture {
     async fn start(&self) -> Node {
         let directory: &Path = self.directory.path();
         let (chain, store) = open_store(directory);
-        let clock = crate::node_clock(&self.clock);
+        let clock = node_clock(&self.clock);
         let node =
             Node::start_with_clock(chain, store, Some(directory), self.config.clone(), clock);
         node.await.expect("the node starts")
@@ -70,11 +66,11 @@ impl Fixture {
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle
-        .submit(transaction, ClientKey::NODE)
+        .submit(transaction, CLIENT)
         .await
         .expect("it is accepted");
     match handle
-        .wait_for_commit(hash, ClientKey::NODE)
+        .wait_for_commit(hash, CLIENT)
         .await
         .expect("the node runs")
     {
@@ -85,14 +81,7 @@ async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
 
 /// Waits until the clock is trusted.
 async fn wait_until_trusted(handle: &NodeHandle) {
-    let poll = async {
-        while handle.not_writable().is_some() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(WAIT_MAX, poll)
-        .await
-        .expect("the node continues");
+    wait_until("the node continues", || handle.not_writable().is_none()).await;
 }
 
 /// Returns the message of a rejection that is due to the clock, or `None` for any other result.
@@ -126,10 +115,7 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     // saves it.
     let missing = fixture.transfer(&node.handle(), START_SECS);
     let waiting = fixture.transfer(&node.handle(), START_SECS);
-    node.handle()
-        .submit(waiting.clone(), ClientKey::NODE)
-        .await
-        .unwrap();
+    node.handle().submit(waiting.clone(), CLIENT).await.unwrap();
     node.stop().await.unwrap();
 
     fixture.clock.step_secs(YEAR_SECS);
@@ -137,9 +123,8 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     let handle = node.handle();
     for _ in 0..3 {
         fixture.clock.pass_secs(1);
-        let message =
-            clock_rejection_message(handle.submit(missing.clone(), ClientKey::NODE).await)
-                .expect("rejected because of the clock");
+        let message = clock_rejection_message(handle.submit(missing.clone(), CLIENT).await)
+            .expect("rejected because of the clock");
         for part in [
             "the system clock reads",
             "365.0 days",
@@ -149,17 +134,14 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
         }
     }
     assert_eq!(handle.clock_status().state, ClockState::Untrusted);
-    let (info, lookup) = handle
-        .transaction_by_hash(hash, ClientKey::NODE)
-        .await
-        .unwrap();
+    let (info, lookup) = handle.transaction_by_hash(hash, CLIENT).await.unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
         "{lookup:?}"
     );
     let height = info.block_height;
     let (_, lookup) = handle
-        .transaction_by_hash(waiting.hash(), ClientKey::NODE)
+        .transaction_by_hash(waiting.hash(), CLIENT)
         .await
         .unwrap();
     assert!(
@@ -177,7 +159,7 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     let block_secs = commit(&handle, missing).await;
     assert_eq!(block_secs, START_SECS + 3);
     let (_, lookup) = handle
-        .wait_for_commit(waiting.hash(), ClientKey::NODE)
+        .wait_for_commit(waiting.hash(), CLIENT)
         .await
         .unwrap();
     assert!(
@@ -194,12 +176,8 @@ async fn trusts_a_confirmed_clock_after_a_restart() {
     fixture.clock.step_secs(YEAR_SECS);
     let node = fixture.start().await;
     let rejected = fixture.transfer(&node.handle(), fixture.clock.secs());
-    let message = clock_rejection_message(
-        node.handle()
-            .submit(rejected.clone(), ClientKey::NODE)
-            .await,
-    )
-    .expect("rejected because of the clock");
+    let message = clock_rejection_message(node.handle().submit(rejected.clone(), CLIENT).await)
+        .expect("rejected because of the clock");
     node.stop().await.unwrap();
     // The message suggests a value.
     let (_, value) = message
@@ -244,15 +222,12 @@ async fn clock_jump_expires_no_pending_transaction() {
     let handle = node.handle();
     let missing = fixture.transfer(&handle, START_SECS);
     let waiting = fixture.transfer(&handle, START_SECS);
-    handle
-        .submit(waiting.clone(), ClientKey::NODE)
-        .await
-        .unwrap();
+    handle.submit(waiting.clone(), CLIENT).await.unwrap();
     fixture.clock.step_secs(YEAR_SECS);
     // A submission causes the pool to remove expired transactions.
     commit(&handle, missing).await;
     let (_, lookup) = handle
-        .wait_for_commit(waiting.hash(), ClientKey::NODE)
+        .wait_for_commit(waiting.hash(), CLIENT)
         .await
         .unwrap();
     assert!(
@@ -301,14 +276,10 @@ async fn orders_heartbeats_and_blocks_while_the_clock_is_set_back() {
     let height = handle.head().ledger_info().block_height;
     fixture.clock.step_secs(-3_600);
     fixture.clock.pass_secs(10);
-    let heartbeat_ordered = async {
-        while handle.head().ledger_info().block_height == height {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(WAIT_MAX, heartbeat_ordered)
-        .await
-        .expect("a heartbeat");
+    wait_until("a heartbeat", || {
+        handle.head().ledger_info().block_height != height
+    })
+    .await;
     assert_eq!(handle.clock_status().state, ClockState::Behind);
     let transaction = fixture.transfer(&handle, START_SECS);
     assert_eq!(commit(&handle, transaction).await, START_SECS);
@@ -317,7 +288,7 @@ async fn orders_heartbeats_and_blocks_while_the_clock_is_set_back() {
     let to = fixture.wallets[1].address;
     let expired = fixture.wallets[2].transfer_until(handle.chain(), to, 1, START_SECS);
     assert!(matches!(
-        handle.submit(expired, ClientKey::NODE).await,
+        handle.submit(expired, CLIENT).await,
         Err(SubmitError::Invalid(_))
     ));
     node.stop().await.unwrap();

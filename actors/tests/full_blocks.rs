@@ -1,9 +1,10 @@
 //! Tests of a whole node whose batches exceed the capacity of a block. No accepted transaction
 //! may be lost.
 
+use crate::CLIENT;
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
-use ledger_limits::{ClientKey, Demand, Work, WorkKind};
+use ledger_limits::{Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
 use ledger_test_support::{Wallet, store::open_store_with};
 use ledger_types::{BlockInfo, CheckedTransaction, DiscardedTransaction, Parameters};
@@ -95,7 +96,7 @@ async fn submit_many(
         order.swap(0, 1);
         for transfer in order {
             handle
-                .submit(transfer, ClientKey::NODE)
+                .submit(transfer, CLIENT)
                 .await
                 .expect("it is accepted");
             gate.shut();
@@ -113,7 +114,7 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
     let waits = by_account.iter().map(|hashes| {
         let wait = |&hash: &HashValue| {
             let handle = handle.clone();
-            actix::spawn(async move { handle.wait_for_commit(hash, ClientKey::NODE).await })
+            actix::spawn(async move { handle.wait_for_commit(hash, CLIENT).await })
         };
         hashes.iter().map(wait).collect::<Vec<_>>()
     });

@@ -1,7 +1,7 @@
 //! A test of many concurrent clients, each of which waits for one transfer at a time.
 
+use crate::CLIENT;
 use ledger_actors::{Node, NodeConfig, NodeHandle, TransactionStatus};
-use ledger_limits::ClientKey;
 use ledger_test_support::{Wallet, store::open_store};
 use ledger_types::{AccountAddress, LedgerInfo};
 use std::sync::mpsc;
@@ -26,11 +26,11 @@ async fn notifies_every_client_of_every_commit() {
         let funding = bank.transfer(&chain, client.address, 1_000_000_000);
         let hash = funding.hash();
         handle
-            .submit(funding, ClientKey::NODE)
+            .submit(funding, CLIENT)
             .await
             .expect("it is accepted");
         let (_, status) = handle
-            .wait_for_commit(hash, ClientKey::NODE)
+            .wait_for_commit(hash, CLIENT)
             .await
             .expect("the node runs");
         assert!(matches!(status, TransactionStatus::Committed(_)));
@@ -68,11 +68,11 @@ async fn transfer_and_wait(
         let transaction = client.transfer(handle.chain(), to, 1);
         let hash = transaction.hash();
         handle
-            .submit(transaction, ClientKey::NODE)
+            .submit(transaction, CLIENT)
             .await
             .expect("it is accepted");
         let (info, lookup) = handle
-            .wait_for_commit(hash, ClientKey::NODE)
+            .wait_for_commit(hash, CLIENT)
             .await
             .expect("the node runs");
         assert!(
@@ -85,7 +85,7 @@ async fn transfer_and_wait(
         );
         newest = info;
         let (info, lookup) = handle
-            .transaction_by_hash(hash, ClientKey::NODE)
+            .transaction_by_hash(hash, CLIENT)
             .await
             .expect("the node runs");
         assert!(

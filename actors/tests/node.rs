@@ -1,33 +1,22 @@
 //! Tests of a whole node through its handle.
 
+use crate::{CLIENT, start};
 use ledger_actors::{
     Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
     TuneError,
 };
-use ledger_limits::ClientKey;
 use ledger_test_support::{TransactionBuilder, Wallet, store::open_store};
 use ledger_types::{
     CheckedTransaction, ValidationStatus,
     transaction::{Multisig, TransactionPayload},
 };
 use std::{
-    path::Path,
     pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
 };
-
-/// The client of all requests.
-const CLIENT: ClientKey = ClientKey::NODE;
-
-async fn start(directory: &Path, config: NodeConfig) -> Node {
-    let (chain, store) = open_store(directory);
-    Node::start(chain, store, Some(directory), config)
-        .await
-        .expect("the node starts")
-}
 
 /// Returns a configuration with waits so long that only a commit ends them within the time of a
 /// test.

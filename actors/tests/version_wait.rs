@@ -1,20 +1,10 @@
 //! Waits for a version of the ledger, through the handle of a node.
 
+use crate::{CLIENT, start};
 use futures::poll;
-use ledger_actors::{Node, NodeConfig, NodeError, VERSIONS_AHEAD_MAX, VersionWaitError};
-use ledger_limits::ClientKey;
-use ledger_test_support::{Wallet, store::open_store};
-use std::{future::pending, path::Path, pin::pin};
-
-/// The client of all requests.
-const CLIENT: ClientKey = ClientKey::NODE;
-
-async fn start(directory: &Path, config: NodeConfig) -> Node {
-    let (chain, store) = open_store(directory);
-    Node::start(chain, store, Some(directory), config)
-        .await
-        .expect("the node starts")
-}
+use ledger_actors::{NodeConfig, NodeError, VERSIONS_AHEAD_MAX, VersionWaitError};
+use ledger_test_support::Wallet;
+use std::{future::pending, pin::pin};
 
 #[actix::test]
 async fn waits_for_a_version_until_the_head_has_it() {

@@ -1,22 +1,18 @@
 //! Tests of the window of a whole node: in versions, in time, with a clock that the test advances,
 //! and within a limit on the size of the data directory.
 
+use crate::{CLIENT, node_clock, wait_until};
 use ledger_actors::{Node, NodeConfig, NodeHandle, TransactionStatus};
-use ledger_limits::ClientKey;
 use ledger_test_support::{HandClock, Wallet, store::open_store};
 use std::{
     path::Path,
     sync::{Arc, Mutex, OnceLock},
-    time::Duration,
 };
 use tempfile::TempDir;
 use tracing::{Event, Metadata, Subscriber, field::Visit, span};
 
 const START_SECS: u64 = 1_800_000_000;
 const MIB: u64 = 1024 * 1024;
-
-/// Maximum time that a test waits for pruning.
-const WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// The messages of the log, of all tests of this binary.
 static MESSAGES: OnceLock<Arc<Mutex<Vec<String>>>> = OnceLock::new();
@@ -100,7 +96,7 @@ impl Fixture {
     async fn start(&self) -> Node {
         let directory: &Path = self.directory.path();
         let (chain, store) = open_store(directory);
-        let clock = crate::node_clock(&self.clock);
+        let clock = node_clock(&self.clock);
         let node =
             Node::start_with_clock(chain, store, Some(directory), self.config.clone(), clock);
         node.await.unwrap()
@@ -115,11 +111,11 @@ impl Fixture {
             for wallet in &mut self.wallets {
                 let transfer = wallet.transfer_until(handle.chain(), to, 1, until);
                 hash = Some(transfer.hash());
-                handle.submit(transfer, ClientKey::NODE).await.unwrap();
+                handle.submit(transfer, CLIENT).await.unwrap();
             }
         }
         let hash = hash.expect("at least one transfer");
-        match handle.wait_for_commit(hash, ClientKey::NODE).await {
+        match handle.wait_for_commit(hash, CLIENT).await {
             Ok((_, TransactionStatus::Committed(committed))) => committed.version,
             other => panic!("{other:?}"),
         }
@@ -128,17 +124,6 @@ impl Fixture {
 
 fn oldest_version(handle: &NodeHandle) -> u64 {
     handle.head().ledger_info().oldest_version
-}
-
-/// Waits until `is_reached` holds.
-async fn wait_until(what: &str, is_reached: impl Fn() -> bool) {
-    let poll = async {
-        while !is_reached() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    let waited = tokio::time::timeout(WAIT_MAX, poll).await;
-    waited.unwrap_or_else(|_| panic!("{what}"));
 }
 
 #[actix::test]
@@ -152,7 +137,7 @@ async fn prunes_versions_below_the_window() {
     let to = fixture.wallets[0].address;
     let until = fixture.clock.secs() + 600;
     let first = fixture.wallets[0].transfer_until(handle.chain(), to, 1, until);
-    handle.submit(first.clone(), ClientKey::NODE).await.unwrap();
+    handle.submit(first.clone(), CLIENT).await.unwrap();
     let mut newest = 0;
     for _ in 0..10 {
         newest = fixture.commit(&handle, 1).await;
@@ -169,7 +154,7 @@ async fn prunes_versions_below_the_window() {
         info.oldest_version + 20 <= info.version + 1,
         "the versions in the window remain: {info:?}"
     );
-    let status = handle.transaction_by_hash(first.hash(), ClientKey::NODE);
+    let status = handle.transaction_by_hash(first.hash(), CLIENT);
     let (_, status) = status.await.unwrap();
     assert!(
         matches!(status, TransactionStatus::Pruned { version: 2 }),

@@ -1,7 +1,7 @@
 //! `bench` as an ordinary client: its report must agree with the ledger.
 
 use crate::metrics::Scrape;
-use ledger_test_support::node::{TestNode, binary};
+use ledger_test_support::node::{TestNode, bench_command};
 use serde_json::Value;
 use std::process::Command;
 
@@ -10,17 +10,8 @@ mod options;
 
 /// Returns the command of a run with a JSON report.
 fn command(node: &TestNode, arguments: &[&str]) -> Command {
-    let mut command = binary();
-    command
-        .args([
-            "bench",
-            "--url",
-            &node.api,
-            "--faucet",
-            node.faucet.as_ref().unwrap(),
-        ])
-        .args(["--output", "json"])
-        .args(arguments);
+    let mut command = bench_command(node);
+    command.args(arguments);
     command
 }
 

@@ -4,10 +4,9 @@
 //! clock.
 
 use crate::crash::formats;
-use ledger_test_support::{TestAccount, node::TestNode};
+use ledger_test_support::{TestAccount, node::TestNode, now_secs};
 use ledger_types::AccountAddress;
 use serde_json::json;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A limit below the age of the fixture.
 const JUMP_MAX: &str = "sequencer.clock_jump_max_secs=60";
@@ -74,10 +73,7 @@ async fn rejects_submissions_until_a_clock_beyond_the_limit_is_confirmed() {
     assert_eq!(node.try_submit(&transfer).await.unwrap().status, 503);
 
     assert!(node.stop("TERM").success(), "{}", node.log());
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
+    let now = now_secs();
     let confirmed = format!("sequencer.clock_confirmed_until_secs={}", now + 3_600);
     let node = node.restart_with(&[JUMP_MAX, &confirmed]);
     let committed = node.submit_and_wait(&transfer).await;

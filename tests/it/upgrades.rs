@@ -1,14 +1,11 @@
 //! Tests of framework upgrades: an operator activates a framework version of an existing chain at a
 //! height.
 
-use ledger_test_support::{TestAccount, function_call, node::TestNode};
+use ledger_test_support::{TestAccount, function_call, node::TestNode, now_secs};
 use ledger_vm::Chain;
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::{
-    fs,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::fs;
 
 /// Type of the native coin.
 const COIN: &str = "0x1::node_coin::NodeCoin";
@@ -28,14 +25,10 @@ async fn open_escrow(
     payer: &TestAccount,
     sequence_number: u64,
 ) -> Value {
-    let now_secs = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
     let args = vec![
         bcs::to_bytes(&payer.address).unwrap(),
         bcs::to_bytes(&AMOUNT).unwrap(),
-        bcs::to_bytes(&(now_secs + 3_600)).unwrap(),
+        bcs::to_bytes(&(now_secs() + 3_600)).unwrap(),
     ];
     let call = function_call("0x1::escrow::open", &[COIN], args);
     node.submit_and_wait(&payer.call(chain, sequence_number, call))

@@ -13,7 +13,7 @@
 //! | `hand_clock` | [`HandClock`]: a clock that tests advance manually |
 //! | `store` | stores of development chains (feature `store`) |
 //! | `http` | HTTP clients (feature `http`) |
-//! | `node` | the binary in a process of its own, and a disk that slows it (feature `node`) |
+//! | `node` | the binary in a process of its own, its load, and a disk that slows it (feature `node`) |
 //!
 //! `docs/internals/testing.md` lists the kinds of tests.
 //!
@@ -54,7 +54,7 @@ pub use hooked_disk::HookedDisk;
 pub use image::Image;
 pub use signer::{TestKey, TestSigner};
 pub use transaction::{
-    FAR_FUTURE_SECS, TransactionBuilder, TransactionSigner, bcs_bytes, function_call,
+    FAR_FUTURE_SECS, TransactionBuilder, TransactionSigner, bcs_bytes, function_call, now_secs,
     orderless_payload, transfer_call,
 };
 pub use wallet::Wallet;

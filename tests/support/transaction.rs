@@ -12,6 +12,7 @@ use ledger_types::{
 };
 use ledger_vm::Chain;
 use serde::Serialize;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Unix time, in seconds, at which transactions expire by default: in the year 2096.
 pub const FAR_FUTURE_SECS: u64 = 4_000_000_000;
@@ -295,6 +296,16 @@ pub fn function_call(function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> 
 pub fn transfer_call(vendor: &Vendor, to: AccountAddress, amount: u64) -> EntryFunction {
     let function = format!("0x1::{}_account::transfer", vendor.lower());
     function_call(&function, &[], vec![bcs_bytes(&to), bcs_bytes(&amount)])
+}
+
+/// Returns the Unix time in seconds.
+///
+/// # Panics
+///
+/// Panics if the clock is before 1970.
+pub fn now_secs() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.expect("a clock after 1970").as_secs()
 }
 
 /// Returns the BCS form of a value, as an argument of a call has it.

@@ -2,15 +2,13 @@
 
 use super::target::Target;
 use futures::future::{BoxFuture, FutureExt as _, ready};
+use ledger_test_support::node::OpenLoop;
 use ledger_vm::Chain;
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    time::{Duration, Instant},
+    sync::{Arc, Mutex},
+    time::Duration,
 };
 use tokio::sync::watch;
 
@@ -102,32 +100,26 @@ impl Attacker {
     }
 }
 
-/// A fixed rate that all senders of an attack share.
+/// A fixed rate that all senders of an attack share, until it ends.
 pub struct Pace {
     attacker: Arc<Attacker>,
-    start: Instant,
-    per_second: f64,
-    issued: AtomicU64,
+    turns: OpenLoop,
 }
 
 impl Pace {
     pub fn new(attacker: &Arc<Attacker>, per_second: f64) -> Arc<Self> {
         Arc::new(Self {
             attacker: Arc::clone(attacker),
-            start: Instant::now(),
-            per_second,
-            issued: AtomicU64::new(0),
+            turns: OpenLoop::new(per_second),
         })
     }
 
     /// Waits for the next turn and returns its number. Returns `None` after the end of the attack.
     pub async fn next(&self) -> Option<u64> {
-        let number = self.issued.fetch_add(1, Relaxed);
-        let due = self.start + Duration::from_secs_f64(number as f64 / self.per_second);
         tokio::select! {
             biased;
             () = self.attacker.ended() => None,
-            () = tokio::time::sleep_until(due.into()) => Some(number),
+            number = self.turns.next() => Some(number),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `ledger-node bench` as a separate process.
 
-use ledger_test_support::node::{TestNode, binary};
+use ledger_test_support::node::{TestNode, bench_command};
 use serde_json::{Value, json};
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 /// Number of connections of the bench.
 pub const CONNECTIONS: u64 = 64;
@@ -33,17 +33,13 @@ pub struct Report {
 impl Bench {
     /// Starts a bench whose clients await each of their transfers.
     pub fn start(node: &TestNode, length_secs: u64) -> Self {
-        let mut command = binary();
+        let mut command = bench_command(node);
         command
-            .args(["bench", "--url", &node.api])
-            .args(["--faucet", node.faucet.as_ref().unwrap()])
-            .args(["--mode", "await", "--output", "json"])
+            .args(["--mode", "await"])
             .args(["--connections", &CONNECTIONS.to_string()])
             .args(["--warm-up", WARM_UP_SECS])
             .args(["--duration", &length_secs.to_string()])
-            .args(["--pid", &node.process_id().to_string()])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .args(["--pid", &node.process_id().to_string()]);
         Self(command.spawn().unwrap())
     }
 

@@ -6,15 +6,12 @@ use ledger_crypto::HashValue;
 use ledger_test_support::{
     TestAccount,
     http::{NodeClient, RawConnection, submission_bytes, wait_bytes},
-    node::TestNode,
+    node::{OpenLoop, TestNode},
 };
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::{sync::Mutex, task::JoinSet};
@@ -108,7 +105,7 @@ impl<'a> Load<'a> {
     pub async fn run(&self, count: usize, rate: Option<f64>, length: Duration) -> Outcome {
         let start = Instant::now();
         let before = committed(self.node).await;
-        let issued = Arc::new(AtomicU64::new(0));
+        let turns = rate.map(|rate| Arc::new(OpenLoop::new(rate)));
         let mut tasks = JoinSet::new();
         for (index, sender) in self.senders.iter().take(count).enumerate() {
             let task = Task {
@@ -118,8 +115,7 @@ impl<'a> Load<'a> {
                 pace: Pace {
                     start,
                     length,
-                    rate,
-                    issued: Arc::clone(&issued),
+                    turns: turns.clone(),
                 },
                 is_awaited: index % AWAITED_OF == 0,
                 outcome: Outcome::default(),
@@ -150,19 +146,15 @@ async fn committed(node: &TestNode) -> u64 {
 struct Pace {
     start: Instant,
     length: Duration,
-    rate: Option<f64>,
-    issued: Arc<AtomicU64>,
+    /// The turns of all senders at a rate. Without them, a sender sends as soon as it can.
+    turns: Option<Arc<OpenLoop>>,
 }
 
 impl Pace {
     /// Waits for the next request. Returns `false` if the phase has ended.
     async fn next(&self) -> bool {
-        if let Some(rate) = self.rate {
-            let number = self.issued.fetch_add(1, Relaxed);
-            let due = self.start + Duration::from_secs_f64(number as f64 / rate);
-            if due > Instant::now() {
-                tokio::time::sleep_until(due.into()).await;
-            }
+        if let Some(turns) = &self.turns {
+            turns.next().await;
         }
         self.start.elapsed() < self.length
     }
@@ -208,7 +200,7 @@ impl Task {
                     self.outcome.rejected += 1;
                     self.outcome.pool_full += u64::from(response.status == 507);
                     self.outcome.rejection_latencies_ms.push(millis(sent));
-                    if self.pace.rate.is_none() {
+                    if self.pace.turns.is_none() {
                         tokio::time::sleep(PAUSE_AT_PEAK).await;
                     }
                 }

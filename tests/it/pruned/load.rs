@@ -5,36 +5,17 @@ use super::{known::Transfer, number, watch::Watch};
 use ledger_test_support::{
     TestAccount,
     http::NodeClient,
-    node::{TestNode, binary},
+    node::{TestNode, bench_command},
 };
 use serde_json::Value;
-use std::{
-    process::{Child, Stdio},
-    sync::Arc,
-};
+use std::{process::Child, sync::Arc};
 
 /// Funds of the payer, enough for the fees of the longest run.
 const PAYER_FUNDS: u64 = 1_000_000_000_000;
 
 /// Starts `bench` against a node, with its report in JSON.
 pub fn bench(node: &NodeClient, arguments: &[&str]) -> Child {
-    binary()
-        .args(["bench", "--output", "json", "--url", &node.api])
-        .args(["--faucet", node.faucet.as_ref().unwrap()])
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-/// Waits for the report of a run of `bench`, which must succeed.
-pub async fn report(bench: Child) -> Value {
-    let waiting = tokio::task::spawn_blocking(|| bench.wait_with_output().unwrap());
-    let output = waiting.await.unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{error}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    bench_command(node).args(arguments).spawn().unwrap()
 }
 
 /// Funds a payer and a payee on a new ledger, and creates the shared state of its readers.

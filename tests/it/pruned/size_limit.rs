@@ -13,15 +13,12 @@
 // The output of a long run is meant to be read.
 #![allow(clippy::print_stdout)]
 
-use super::{
-    from_environment,
-    load::{bench, report},
-};
+use super::{from_environment, load::bench};
 use crate::metrics::Scrape;
 use ledger_test_support::{
     TestAccount,
     http::NodeClient,
-    node::{TestNode, binary, until},
+    node::{TestNode, bench_report, binary, until},
 };
 use ledger_types::AccountAddress;
 use serde_json::Value;
@@ -201,7 +198,7 @@ async fn ledger_stays_within_its_limit_under_load() {
     let clients = Clients::default();
     let reading = tokio::spawn(clients.clone().read(node.client.clone(), account.address));
     let paying = tokio::spawn(clients.clone().pay(node.client.clone(), account));
-    let (sampled, report) = tokio::join!(sample(&node, &clients, transfers), report(load));
+    let (sampled, report) = tokio::join!(sample(&node, &clients, transfers), bench_report(load));
     clients.is_finished.store(true, Relaxed);
     paying.await.unwrap();
     reading.await.unwrap();
@@ -253,7 +250,7 @@ async fn compaction_returns_the_pages_of_pruned_versions() {
         "--connections",
         "32",
     ];
-    report(bench(&node, &load)).await;
+    bench_report(bench(&node, &load)).await;
     let mut node = node;
     assert!(node.stop("TERM").success());
     let node = node.restart_with(&["pruner.window_versions=1000"]);

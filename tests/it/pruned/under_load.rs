@@ -14,14 +14,14 @@
 use super::{
     file::FileUsage,
     from_environment,
-    load::{bench, pay, report, start_watch},
+    load::{bench, pay, start_watch},
     reads::{Reader, check_block},
     watch::Watch,
 };
 use fastrand::Rng;
 use ledger_test_support::{
     http::NodeClient,
-    node::{TestNode, until},
+    node::{TestNode, bench_report, until},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -92,7 +92,10 @@ async fn responds_from_one_version_or_with_410_in_a_file_that_stops_growing() {
         };
         clients.push(tokio::spawn(reader.run()));
     }
-    let (files, report) = tokio::join!(measure_file(&node, &watch, transactions), report(load));
+    let (files, report) = tokio::join!(
+        measure_file(&node, &watch, transactions),
+        bench_report(load)
+    );
     watch.finish();
     for client in clients {
         client.await.unwrap();

@@ -9,11 +9,13 @@
 //! assert_eq!(committed["success"], true);
 //! ```
 
+mod load;
 mod process;
 #[cfg(target_os = "linux")]
 mod slow_disk;
 mod test_node;
 
+pub use load::{OpenLoop, bench_command, bench_report};
 #[cfg(target_os = "linux")]
 pub use slow_disk::{DiskOperation, SlowDisk};
 pub use test_node::{TestNode, tls_settings};

@@ -12,10 +12,10 @@ mod transfer;
 pub use client::Client;
 pub use connection::Connection;
 pub use holding_clock::HoldingClock;
-pub use ledger_test_support::http::RawResponse;
+pub use ledger_test_support::{http::RawResponse, now_secs};
 pub use pausing_clock::PausingClock;
 pub use rejection::Rejection;
-pub use transfer::{Transfer, exchange, now_secs};
+pub use transfer::{Transfer, exchange};
 
 use actix_web::HttpResponse;
 use bytes::Bytes;

@@ -1,7 +1,8 @@
 //! Signed transfers of the development accounts, in BCS and in JSON.
 
 use ledger_test_support::{
-    FAR_FUTURE_SECS, TestAccount, TestSigner, TransactionBuilder, orderless_payload, transfer_call,
+    FAR_FUTURE_SECS, TestAccount, TestSigner, TransactionBuilder, now_secs, orderless_payload,
+    transfer_call,
 };
 use ledger_types::{
     AccountAddress, RawTransaction, SignedTransaction,
@@ -9,15 +10,6 @@ use ledger_types::{
 };
 use ledger_vm::Chain;
 use serde_json::{Value, json};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Returns the Unix time in seconds.
-pub fn now_secs() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs()
-}
 
 /// Returns a call of two signers, in which the first one pays 1 of the chain's coin and the second
 /// one pays 2.
