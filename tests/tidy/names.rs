@@ -59,6 +59,26 @@ fn is_known(span: &str, folders: &[&str]) -> bool {
 }
 
 #[test]
+fn alert_rules_name_listed_metrics() {
+    let rules = fs::read_to_string(root().join("config/alerts.yml")).unwrap();
+    let listed = fs::read_to_string(root().join("config/metrics.md")).unwrap();
+    let listed: Vec<_> = quoted(&listed).collect();
+    let lines = rules.lines().map(str::trim_start);
+    let words = lines
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    let metrics: Vec<_> = words
+        .filter(|word| word.starts_with("ledger_") || word.starts_with("process_"))
+        .collect();
+    assert!(metrics.len() > 20, "{metrics:?}");
+    let unknown: Vec<_> = metrics
+        .iter()
+        .filter(|name| !listed.contains(name))
+        .collect();
+    assert!(unknown.is_empty(), "no such metrics: {unknown:#?}");
+}
+
+#[test]
 fn the_glossary_is_in_alphabetical_order() {
     let page = fs::read_to_string(root().join("docs/internals/glossary.md")).unwrap();
     let rows = page.lines().filter(|line| line.starts_with("| "));
