@@ -2,7 +2,7 @@
 //! have all of it.
 
 use ledger_crypto::HashValue;
-use ledger_test_support::http::HttpResponse;
+use ledger_test_support::http::{HttpResponse, number};
 use serde_json::Value;
 use std::sync::Mutex;
 
@@ -122,12 +122,4 @@ impl Acknowledged {
             },
         )
     }
-}
-
-/// Parses a 64-bit number, which JSON of the node holds as decimal text.
-pub fn number(value: &Value) -> u64 {
-    value
-        .as_str()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or_else(|| panic!("{value} is no number as text"))
 }

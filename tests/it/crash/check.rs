@@ -2,12 +2,15 @@
 //! they look up a sample.
 
 use super::{
-    acknowledged::{Acknowledgments, Bounds, Committed, number},
+    acknowledged::{Acknowledgments, Bounds, Committed},
     load::{CLIENTS, payer},
 };
 use fastrand::Rng;
 use ledger_execution::development_genesis;
-use ledger_test_support::{TestAccount, http::NodeClient};
+use ledger_test_support::{
+    TestAccount,
+    http::{NodeClient, number},
+};
 use ledger_types::{AccountAddress, Parameters, Vendor};
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -14,7 +14,9 @@ use ledger_execution::build_chain;
 use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
-    TestAccount, function_call, http::submission_media_type, node::TestNode,
+    TestAccount, function_call,
+    http::{number, submission_media_type},
+    node::TestNode,
 };
 use ledger_types::AccountAddress;
 use reqwest::Method;
@@ -306,7 +308,7 @@ async fn make() {
         paths.push(format!("/v1/transactions/by_hash/{hash}"));
         paths.push(format!("/v1/transactions/by_version/{version}"));
     }
-    let height: u64 = super::acknowledged::number(&node.get("/v1").await.json["block_height"]);
+    let height: u64 = number(&node.get("/v1").await.json["block_height"]);
     // The genesis block has too many transactions for a fixture.
     paths.push("/v1/blocks/by_height/0".to_owned());
     paths.extend(

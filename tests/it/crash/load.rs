@@ -1,9 +1,9 @@
 //! Clients that transfer until the node ends, each after its previous transfer is committed.
 
-use super::acknowledged::{Acknowledged, Committed, number};
+use super::acknowledged::{Acknowledged, Committed};
 use ledger_test_support::{
     TestAccount,
-    http::{HttpResponse, NodeClient},
+    http::{HttpResponse, NodeClient, number},
 };
 use ledger_vm::Chain;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ pub fn payer(number: u64) -> TestAccount {
 }
 
 /// Transfers until the node stops responding or responds that it is stopping.
-async fn transfer(node: NodeClient, chain: Chain, number: u64, acknowledged: Arc<Acknowledged>) {
-    let account = payer(number);
-    let to = payer((number + 1) % CLIENTS).address;
+async fn transfer(node: NodeClient, chain: Chain, client: u64, acknowledged: Arc<Acknowledged>) {
+    let account = payer(client);
+    let to = payer((client + 1) % CLIENTS).address;
     let url = format!("{}/v1/accounts/{}", node.api, account.address);
     let first = node.http.request(reqwest::Method::GET, &url);
     let Some(first) = node.http.try_send(first).await else {
@@ -33,7 +33,7 @@ async fn transfer(node: NodeClient, chain: Chain, number: u64, acknowledged: Arc
     // After a restart the mempool may hold the last transfer from before it. A transfer with the
     // same sequence number is accepted as the same one or rejected.
     let mut unknown = 0;
-    for sequence_number in self::number(&first.json["sequence_number"]).. {
+    for sequence_number in number(&first.json["sequence_number"]).. {
         let transaction = account.transfer(&chain, sequence_number, to, 1);
         let hash = transaction.hash(chain.vendor());
         let Some(response) = node.try_submit(&transaction).await else {
@@ -64,7 +64,7 @@ async fn transfer(node: NodeClient, chain: Chain, number: u64, acknowledged: Arc
         }
         assert_eq!(response.status, 200, "{}", response.text);
         assert_eq!(response.json["success"], true, "{}", response.text);
-        let version = self::number(&response.json["version"]);
+        let version = number(&response.json["version"]);
         acknowledged.record_committed(Committed { hash, version });
     }
 }

@@ -10,7 +10,7 @@ use crate::metrics::Scrape;
 use ledger_crypto::HashValue;
 use ledger_test_support::{
     TestAccount,
-    http::HttpResponse,
+    http::{HttpResponse, number},
     node::{DiskOperation, SlowDisk, TestNode, until, within_patience},
 };
 use ledger_vm::Chain;
@@ -143,10 +143,6 @@ fn header_version(response: &HttpResponse) -> u64 {
     let mut pairs = response.headers.iter();
     let version = pairs.find(|(name, _)| name.as_str().ends_with("-ledger-version"));
     version.unwrap().1.to_str().unwrap().parse().unwrap()
-}
-
-fn number(text: &serde_json::Value) -> u64 {
-    text.as_str().unwrap().parse().unwrap()
 }
 
 /// Returns the paths that read `transfer`, a committed transfer to [`recipient`], from different

@@ -1,7 +1,7 @@
 //! Facts of the ledger that a response has stated and that later responses must repeat.
 
-use super::number;
 use ledger_crypto::HashValue;
+use ledger_test_support::http::number;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, HashMap},

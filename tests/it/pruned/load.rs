@@ -1,10 +1,10 @@
 //! The load on the ledger: transfers by `bench`, and those of one payer, each of which is known
 //! exactly.
 
-use super::{known::Transfer, number, watch::Watch};
+use super::{known::Transfer, watch::Watch};
 use ledger_test_support::{
     TestAccount,
-    http::NodeClient,
+    http::{NodeClient, number},
     node::{TestNode, bench_command},
 };
 use serde_json::Value;

@@ -21,14 +21,6 @@ mod size_limit;
 mod under_load;
 mod watch;
 
-/// Parses a 64-bit number, which JSON of the node holds as decimal text.
-fn number(value: &serde_json::Value) -> u64 {
-    value
-        .as_str()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or_else(|| panic!("{value} is no number as text"))
-}
-
 /// Returns the number in an environment variable, by which a long run differs from the default one.
 fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| {

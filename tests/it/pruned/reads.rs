@@ -3,11 +3,10 @@
 use super::{
     bounds::Bounds,
     known::{Block, Transfer},
-    number,
     watch::{Response, Watch},
 };
 use fastrand::Rng;
-use ledger_test_support::http::NodeClient;
+use ledger_test_support::http::{NodeClient, number};
 use serde_json::Value;
 use std::sync::Arc;
 

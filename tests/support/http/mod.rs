@@ -23,8 +23,20 @@ pub use node::NodeClient;
 pub use tls::{H2, HTTP_11, SERVER_NAME, TestCertificate};
 
 use ledger_types::Vendor;
+use serde_json::Value;
 
 /// Returns the media type of a signed transaction in BCS.
 pub fn submission_media_type(vendor: &Vendor) -> String {
     format!("application/x.{}.signed_transaction+bcs", vendor.lower())
+}
+
+/// Returns a number that the interface encodes as decimal text.
+///
+/// # Panics
+///
+/// Panics if the value is no text of digits, or too large.
+pub fn number(value: &Value) -> u64 {
+    let text = value.as_str().unwrap_or_else(|| panic!("no text: {value}"));
+    assert!(text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
+    text.parse().expect("a number of 64 bits")
 }

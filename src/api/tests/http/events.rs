@@ -1,21 +1,16 @@
 //! Events of a stream by creation number and by handle.
 
 use crate::kit::{
-    Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+    Settings, TestApi, Transfer, assert_error, assert_still_commits, event_numbers, ok_bcs, ok_json,
 };
 use ledger_types::ContractEvent;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
 /// Returns the path of the stream of deposits to `0xb0b` by its handle.
 fn deposits() -> String {
     format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events")
-}
-
-fn numbers(events: &Value) -> Vec<u64> {
-    let number = |event: &Value| event["sequence_number"].as_str().unwrap().parse().unwrap();
-    events.as_array().unwrap().iter().map(number).collect()
 }
 
 #[actix_web::test]
@@ -27,7 +22,7 @@ async fn reads_a_stream_by_handle_and_by_creation_number() {
         versions.push(committed["version"].clone());
     }
     let by_handle = ok_json(&api.client.get(&deposits()).await);
-    assert_eq!(numbers(&by_handle), [0, 1, 2]);
+    assert_eq!(event_numbers(&by_handle), [0, 1, 2]);
     let number = by_handle[0]["guid"]["creation_number"].as_str().unwrap();
     let expected = json!({
         "version": versions[1],
@@ -60,7 +55,7 @@ async fn returns_pages_of_a_stream() {
     }
     let page = |query: &str| {
         let (client, path) = (api.client.clone(), format!("{}?{query}", deposits()));
-        async move { numbers(&ok_json(&client.get(&path).await)) }
+        async move { event_numbers(&ok_json(&client.get(&path).await)) }
     };
     let span = |from: u64, to: u64| (from..to).collect::<Vec<_>>();
     assert_eq!(page("").await, span(79, 104), "the newest, ascending");

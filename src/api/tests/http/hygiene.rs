@@ -1,13 +1,13 @@
 //! Malformed requests: each is rejected with its own error, never with a failure of the node, and
 //! the node continues to serve. `rejections.rs` has the requests that are specific to a route.
 
-use crate::kit::{Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_json};
+use crate::kit::{
+    SYNTAX, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_json,
+};
 use ledger_test_support::http::RawConnection;
 use serde_json::json;
 
 const UNKNOWN_ROUTE: (u16, &str) = (404, "web_framework_error");
-const SYNTAX: (u16, &str) = (400, "web_framework_error");
-
 #[actix_web::test]
 async fn does_not_normalize_paths() {
     let api = TestApi::start(Settings::default()).await;

@@ -83,12 +83,6 @@ async fn wait_for_all(api: &TestApi, transactions: &[SignedTransaction]) {
     }
 }
 
-/// Returns the number of transactions whose signatures the node has checked.
-fn checked(api: &TestApi) -> u64 {
-    let lanes = api.handle().signature_lanes();
-    lanes.iter().map(|lane| lane.checked).sum()
-}
-
 #[actix_web::test]
 async fn accepts_1000_transactions_as_one_message_and_commits_them_in_order() {
     let api = TestApi::start(settings()).await;
@@ -101,7 +95,7 @@ async fn accepts_1000_transactions_as_one_message_and_commits_them_in_order() {
         wait_for_all(&api, &batch[COUNT_MAX - SENDERS..]).await;
         let messages = number as u64 + 1;
         assert_eq!(handled(&api, "mempool", "submit"), messages);
-        assert_eq!(checked(&api), messages * COUNT_MAX as u64);
+        assert_eq!(api.checked(), messages * COUNT_MAX as u64);
     }
     api.stop().await;
 }
@@ -123,7 +117,7 @@ async fn rejects_a_batch_of_more_transactions_than_the_setting() {
             );
             assert!(response.text().contains(&words), "{}", response.text());
         }
-        assert_eq!(checked(&api), 0, "none of them is submitted");
+        assert_eq!(api.checked(), 0, "none of them is submitted");
         let response = post(&api, &batch[..count_max], true).await;
         assert_eq!(response.status, 202, "{}", response.text());
         api.stop().await;
@@ -178,12 +172,12 @@ async fn accepts_a_batch_again_that_is_partly_committed() {
         let (first, second) = batch.split_at(COUNT_MAX / 2);
         assert_eq!(post(&api, first, is_bcs).await.status, 202);
         wait_for_all(&api, first).await;
-        assert_eq!(checked(&api), first.len() as u64);
+        assert_eq!(api.checked(), first.len() as u64);
         let response = post(&api, &batch, is_bcs).await;
         assert_eq!(response.status, 202, "{}", response.text());
         let all = batch.len() as u64;
         assert_eq!(
-            checked(&api),
+            api.checked(),
             all,
             "committed signatures are not checked again"
         );
@@ -192,7 +186,7 @@ async fn accepts_a_batch_again_that_is_partly_committed() {
         let response = post(&api, &batch, is_bcs).await;
         assert_eq!(response.status, 202, "{}", response.text());
         assert_eq!(
-            (checked(&api), handled(&api, "mempool", "submit")),
+            (api.checked(), handled(&api, "mempool", "submit")),
             (all, before)
         );
         api.stop().await;
@@ -239,7 +233,7 @@ async fn full_pool_is_asked_once_for_a_batch() {
         (failures.len(), &error["error_code"]),
         (1, &json!("mempool_is_full"))
     );
-    let before = (checked(&api), handled(&api, "mempool", "check_capacity"));
+    let before = (api.checked(), handled(&api, "mempool", "check_capacity"));
     assert_eq!(before, (11, 0));
     // The account has as many pending transactions as it may have.
     let others = (10..60).map(|number| accounts[0].transfer(&api.chain, number, to, 1));
@@ -249,7 +243,7 @@ async fn full_pool_is_asked_once_for_a_batch() {
     // The mempool answers after it has handled and counted the messages before.
     assert_eq!(api.client.get("/v1/estimate_gas_price").await.status, 200);
     assert_eq!(
-        (checked(&api), handled(&api, "mempool", "check_capacity")),
+        (api.checked(), handled(&api, "mempool", "check_capacity")),
         (11, 1)
     );
     api.stop().await;

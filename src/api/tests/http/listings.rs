@@ -2,7 +2,7 @@
 
 use crate::kit::{
     RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers,
-    ok_bcs, ok_json,
+    number, ok_bcs, ok_json,
 };
 use actix_web::rt;
 use bytes::Bytes;
@@ -36,10 +36,6 @@ fn array(response: &RawResponse) -> Vec<Value> {
         "never a cursor"
     );
     ok_json(response).as_array().unwrap().clone()
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_str().unwrap().parse().unwrap()
 }
 
 #[actix_web::test]

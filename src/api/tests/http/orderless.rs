@@ -3,7 +3,7 @@
 
 use crate::kit::{
     Rejection, Settings, TestApi, Transfer, assert_error, assert_still_commits, exchange, now_secs,
-    ok_json,
+    ok_json, submission,
 };
 use bytes::Bytes;
 use ledger_actors::{MempoolConfig, NodeConfig};
@@ -31,17 +31,6 @@ fn transfer(amount: u64) -> Transfer {
     }
 }
 
-fn signed(api: &TestApi, transfer: &Transfer, nonce: u64) -> SignedTransaction {
-    let payload = transfer.payload_with_nonce(&api.chain, nonce);
-    transfer.sign_payload(&api.chain, payload)
-}
-
-fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
-    ledger_api::submission_json(&api.chain, signed)
-        .parse()
-        .unwrap()
-}
-
 async fn sequence_number(api: &TestApi, address: AccountAddress) -> Value {
     let account = ok_json(&api.client.get(&format!("/v1/accounts/{address}")).await);
     account["sequence_number"].clone()
@@ -65,8 +54,8 @@ async fn assert_rejected(
 #[actix_web::test]
 async fn shows_the_nonce_of_a_submitted_and_a_committed_transaction() {
     let api = TestApi::start(Settings::default()).await;
-    let signed = signed(&api, &transfer(7), 5);
-    let mut body = json_of(&api, &signed);
+    let signed = transfer(7).sign_with_nonce(&api.chain, 5);
+    let mut body = submission(&api, &signed);
     // The member is mandatory, and its value is ignored.
     body["sequence_number"] = json!("3");
     let accepted = api.client.submit_json(&body).await;
@@ -111,9 +100,9 @@ async fn sends_from_an_account_that_has_only_coins() {
 #[actix_web::test]
 async fn rejects_a_used_nonce_also_after_a_restart() {
     let mut api = TestApi::start(Settings::default()).await;
-    let first = signed(&api, &transfer(7), 5);
+    let first = transfer(7).sign_with_nonce(&api.chain, 5);
     assert_eq!(api.commit_signed(&first).await["success"], true);
-    let other = signed(&api, &transfer(8), 5);
+    let other = transfer(8).sign_with_nonce(&api.chain, 5);
     for restarts in 0..2 {
         if restarts > 0 {
             api = api.restarted().await;
@@ -127,7 +116,8 @@ async fn rejects_a_used_nonce_also_after_a_restart() {
             ..transfer(7)
         };
         assert_eq!(
-            api.commit_signed(&signed(&api, &of_other_account, 5)).await["success"],
+            api.commit_signed(&of_other_account.sign_with_nonce(&api.chain, 5))
+                .await["success"],
             true
         );
     }
@@ -143,7 +133,7 @@ async fn rejects_an_expiration_too_far_in_the_future() {
         ..transfer(7)
     };
     let words = "an orderless transaction must expire at";
-    let late = signed(&api, &late, 5);
+    let late = late.sign_with_nonce(&api.chain, 5);
     assert_rejected(
         &api,
         Status::TransactionExpirationTooFarInFuture,
@@ -182,7 +172,7 @@ async fn rejects_a_nonce_whose_bucket_is_full() {
         ..Settings::default()
     })
     .await;
-    let rejected = signed(&api, &transfer(7), 5);
+    let rejected = transfer(7).sign_with_nonce(&api.chain, 5);
     assert_rejected(
         &api,
         Status::SequenceNonceInvalid,
@@ -190,7 +180,9 @@ async fn rejects_a_nonce_whose_bucket_is_full() {
         rejected,
     )
     .await;
-    let other = api.commit_signed(&signed(&api, &transfer(7), 6)).await;
+    let other = api
+        .commit_signed(&transfer(7).sign_with_nonce(&api.chain, 6))
+        .await;
     assert_eq!(other["success"], true, "{other}");
     api.stop().await;
 }
@@ -201,7 +193,7 @@ async fn accepts_many_concurrent_transactions_of_one_account() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = transfer(7);
     let all: Vec<_> = (0..COUNT)
-        .map(|nonce| signed(&api, &transfer, nonce))
+        .map(|nonce| transfer.sign_with_nonce(&api.chain, nonce))
         .collect();
     let responses =
         futures::future::join_all(all.iter().map(|signed| api.client.submit_bcs(signed))).await;
@@ -241,7 +233,10 @@ async fn responds_507_if_an_account_reaches_its_orderless_capacity() {
     let transfer = transfer(7);
     let mut rejection = None;
     for nonce in 0..10_000 {
-        let response = api.client.submit_bcs(&signed(&api, &transfer, nonce)).await;
+        let response = api
+            .client
+            .submit_bcs(&transfer.sign_with_nonce(&api.chain, nonce))
+            .await;
         if response.status != 202 {
             rejection = Some(response);
             break;
@@ -284,12 +279,12 @@ async fn commits_with_several_signers_and_a_fee_payer() {
 #[actix_web::test]
 async fn simulates_at_the_time_of_the_clock_on_an_idle_ledger() {
     let api = TestApi::start(Settings::default()).await;
-    let mut unsigned = signed(&api, &transfer(1), 1);
+    let mut unsigned = transfer(1).sign_with_nonce(&api.chain, 1);
     unsigned.authenticator = TransactionAuthenticator::SingleSender {
         sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
     };
     let path = "/v1/transactions/simulate";
-    let json = json_of(&api, &unsigned);
+    let json = submission(&api, &unsigned);
     let simulated = ok_json(&api.client.post_json(path, &json, "application/json").await);
     assert_eq!(
         simulated[0]["vm_status"], "Executed successfully",

@@ -4,7 +4,7 @@ use crate::{
     http::{calls::jobs, verdict_kit::advancing_clock},
     kit::{
         HoldingClock, PausingClock, RawResponse, Settings, TestApi, Transfer, assert_error,
-        handled, ok_json,
+        handled, ok_json, submission,
     },
 };
 use fastrand::Rng;
@@ -13,7 +13,7 @@ use ledger_actors::{FilterRules, MempoolConfig, NodeConfig};
 use ledger_limits::WorkKind;
 use ledger_test_support::{function_call, orderless_payload};
 use ledger_types::{SignedTransaction, transaction::TransactionPayload};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{
     env,
     sync::{Arc, atomic::Ordering::SeqCst},
@@ -50,19 +50,16 @@ fn forms() -> Vec<Form> {
     forms
 }
 
-fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
-    ledger_api::submission_json(&api.chain, signed)
-        .parse()
-        .unwrap()
-}
-
 async fn submit(api: &TestApi, signed: &SignedTransaction, form: Form) -> RawResponse {
     let bcs_type = api.client.signed_transaction_type();
     let (content_type, body) = match (form.path, form.is_bcs) {
         (SINGLE, true) => (&bcs_type[..], bcs::to_bytes(signed).unwrap()),
-        (SINGLE, false) => (JSON, json_of(api, signed).to_string().into_bytes()),
+        (SINGLE, false) => (JSON, submission(api, signed).to_string().into_bytes()),
         (_, true) => (&bcs_type[..], bcs::to_bytes(&vec![signed]).unwrap()),
-        (_, false) => (JSON, json!([json_of(api, signed)]).to_string().into_bytes()),
+        (_, false) => (
+            JSON,
+            json!([submission(api, signed)]).to_string().into_bytes(),
+        ),
     };
     let headers = [("content-type", content_type), ("accept", form.accept)];
     let client = &api.client;
@@ -91,20 +88,14 @@ fn hash(api: &TestApi, signed: &SignedTransaction) -> String {
     signed.hash(api.chain.vendor()).to_string()
 }
 
-/// Returns the number of transactions whose signatures the node has checked.
-fn checked(api: &TestApi) -> u64 {
-    let lanes = api.handle().signature_lanes();
-    lanes.iter().map(|lane| lane.checked).sum()
-}
-
 /// Asserts that a submission is accepted in every form without a check of its signatures.
 async fn assert_accepted_unchecked(api: &TestApi, signed: &SignedTransaction, case: &str) {
-    let before = checked(api);
+    let before = api.checked();
     for form in forms() {
         let again = submit(api, signed, form).await;
         assert_eq!(again.status, 202, "{case}, {form:?}: {}", again.text());
     }
-    assert_eq!(checked(api), before, "{case}: the signatures were checked");
+    assert_eq!(api.checked(), before, "{case}: the signatures were checked");
 }
 
 /// Accepts them also after a restart, when no account is cached.
@@ -131,13 +122,13 @@ async fn accepts_committed_bytes_again_with_the_same_body() {
         if is_restarted {
             api = api.restarted().await;
         }
-        let before = checked(&api);
+        let before = api.checked();
         for (form, signed, first) in &committed {
             let again = submit(&api, signed, *form).await;
             assert_eq!(again.status, 202, "{form:?}: {}", again.text());
             assert_eq!(again.body, first.body, "{form:?}");
         }
-        assert_eq!(checked(&api), before, "restarted: {is_restarted}");
+        assert_eq!(api.checked(), before, "restarted: {is_restarted}");
     }
     // None of them is committed a second time.
     let account = format!("/v1/accounts/{}", Transfer::new(0, 0).sender());
@@ -156,7 +147,7 @@ async fn accepts_committed_bytes_beside_new_transactions_of_a_batch() {
     api.commit_signed(&first).await;
     let [next, other] =
         [(1, 7), (0, 8)].map(|(number, amount)| with_number(&api, 0, number, amount));
-    let body = json!([&first, &other, &next, &first].map(|signed| json_of(&api, signed)));
+    let body = json!([&first, &other, &next, &first].map(|signed| submission(&api, signed)));
     let response = api.client.post_json(BATCH, &body, JSON).await;
     assert_eq!(response.status, 206, "{}", response.text());
     let failures = response.json()["transaction_failures"].clone();

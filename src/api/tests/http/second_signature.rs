@@ -3,7 +3,7 @@
 
 use crate::kit::{
     HoldingClock, RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits,
-    exchange,
+    exchange, submission,
 };
 use ledger_crypto::HashValue;
 use ledger_test_support::{TestSigner, TransactionSigner as _};
@@ -76,12 +76,6 @@ async fn assert_unknown(api: &TestApi, signed: &SignedTransaction) {
     );
 }
 
-fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
-    ledger_api::submission_json(&api.chain, signed)
-        .parse()
-        .unwrap()
-}
-
 #[actix_web::test]
 async fn rejects_another_signature_of_each_kind() {
     let api = TestApi::start(Settings::default()).await;
@@ -97,9 +91,9 @@ async fn rejects_another_signature_of_each_kind() {
         assert_eq!(accepted.status, 202, "{kind}: {}", accepted.text());
         let in_bcs = api.client.submit_bcs(&second).await;
         assert_rejected_for(&api, &in_bcs, &second, &pending).await;
-        let in_json = api.client.submit_json(&json_of(&api, &second)).await;
+        let in_json = api.client.submit_json(&submission(&api, &second)).await;
         assert_rejected_for(&api, &in_json, &second, &pending).await;
-        let again = api.client.submit_json(&json_of(&api, &first)).await;
+        let again = api.client.submit_json(&submission(&api, &first)).await;
         assert_eq!(again.status, 202, "{kind}: {}", again.text());
         assert_eq!(again.json()["hash"], pending.to_string(), "{kind}");
 
@@ -156,9 +150,9 @@ async fn rejects_another_signature_within_a_batch_and_across_batches() {
     let second = signer.sign_alone_again(&api.chain, raw);
     let pending = hash(&api, &first);
     let body = json!([
-        json_of(&api, &first),
-        json_of(&api, &second),
-        json_of(&api, &first)
+        submission(&api, &first),
+        submission(&api, &second),
+        submission(&api, &first)
     ]);
     for _ in 0..2 {
         let response = api.client.post_json(PATH, &body, "application/json").await;

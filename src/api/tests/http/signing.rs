@@ -1,9 +1,9 @@
 //! Every signature scheme: submitted in BCS and in JSON, read back, and simulated.
 
 use crate::kit::{
-    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, exchange, ok_json,
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, exchange,
+    ok_json, submission,
 };
-use ledger_api::submission_json;
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
     SignedTransaction,
@@ -18,14 +18,10 @@ fn transfer_of(api: &TestApi, signer: &TestSigner, sequence_number: u64) -> Sign
     signer.sign_alone(&api.chain, raw)
 }
 
-fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
-    serde_json::from_str(&submission_json(&api.chain, signed)).unwrap()
-}
-
 /// Submits a transaction in JSON and returns its committed form. Asserts that the hash is the one
 /// of the BCS form.
 async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
-    let accepted = api.client.submit_json(&json_of(api, signed)).await;
+    let accepted = api.client.submit_json(&submission(api, signed)).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     let hash = signed.hash(api.chain.vendor());
     assert_eq!(accepted.json()["hash"], hash.to_string());
@@ -44,7 +40,7 @@ async fn commits_with_each_kind_of_key() {
         assert_eq!(committed["signature"]["type"], "single_sender", "{kind}");
         assert_eq!(
             committed["signature"],
-            json_of(&api, &by_bcs)["signature"],
+            submission(&api, &by_bcs)["signature"],
             "{kind}"
         );
 
@@ -61,7 +57,7 @@ async fn accepts_the_single_object_form_of_the_reference_node() {
     api.fund(&signers).await;
     for (kind, signer) in &signers {
         let signed = transfer_of(&api, signer, 0);
-        let mut body = json_of(&api, &signed);
+        let mut body = submission(&api, &signed);
         let mut flat = body["signature"]["sender"].take();
         flat["type"] = json!("single_sender");
         body["signature"] = flat;
@@ -138,7 +134,7 @@ async fn balance(api: &TestApi, signer: &TestSigner) -> u64 {
 async fn simulate(api: &TestApi, signed: &SignedTransaction) -> RawResponse {
     let path = "/v1/transactions/simulate";
     api.client
-        .post_json(path, &json_of(api, signed), "application/json")
+        .post_json(path, &submission(api, signed), "application/json")
         .await
 }
 
@@ -238,7 +234,7 @@ async fn preserves_a_short_bitmap() {
 async fn rejects_invalid_signature_indices_with_the_reason() {
     let api = TestApi::start(Settings::default()).await;
     let (_, signer) = TestSigner::of_every_scheme().pop().expect("a multi key");
-    let good = json_of(&api, &transfer_of(&api, &signer, 0));
+    let good = submission(&api, &transfer_of(&api, &signer, 0));
     let pointer = "/signature/sender/signatures/0/index";
     for (index, reason) in [
         (json!(2), "ascending and unique: 2 follows 2"),

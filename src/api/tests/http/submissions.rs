@@ -1,7 +1,9 @@
 //! Malformed submissions, and the replacement of a pending transaction. `validation.rs` and
 //! `validation_pool.rs` have the rejections by validation and by the mempool.
 
-use crate::kit::{Settings, TestApi, Transfer, assert_error, assert_still_commits};
+use crate::kit::{
+    SYNTAX, Settings, TestApi, Transfer, assert_error, assert_still_commits, changed,
+};
 use ledger_types::{
     AccountAddress, EntryFunction,
     transaction::{
@@ -10,15 +12,6 @@ use ledger_types::{
     },
 };
 use serde_json::{Value, json};
-
-/// Error of a value that cannot be parsed as its declared type.
-const SYNTAX: (u16, &str) = (400, "web_framework_error");
-
-fn changed(good: &Value, pointer: &str, value: Value) -> Value {
-    let mut body = good.clone();
-    *body.pointer_mut(pointer).unwrap() = value;
-    body
-}
 
 #[actix_web::test]
 async fn rejects_malformed_json_submissions() {

@@ -133,8 +133,7 @@ async fn returns_pages_by_version() {
 
 /// Returns an orderless transfer of the first account.
 fn orderless(api: &TestApi, nonce: u64) -> SignedTransaction {
-    let transfer = Transfer::orderless(0);
-    transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
+    Transfer::orderless(0).sign_with_nonce(&api.chain, nonce)
 }
 
 #[actix_web::test]

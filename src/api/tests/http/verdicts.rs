@@ -17,12 +17,6 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-/// Returns the number of transactions whose signatures the node has checked.
-fn checked(api: &TestApi) -> u64 {
-    let lanes = api.handle().signature_lanes();
-    lanes.iter().map(|lane| lane.checked).sum()
-}
-
 #[actix_web::test]
 async fn decides_about_committed_and_pending_transactions_without_a_further_check() {
     let mut api = TestApi::start(Settings::default()).await;
@@ -40,7 +34,7 @@ async fn decides_about_committed_and_pending_transactions_without_a_further_chec
         if restarts > 0 {
             api = api.restarted().await;
         }
-        let before = checked(&api);
+        let before = api.checked();
         for (signed, committed) in [&succeeded, &failed].into_iter().zip(&committed) {
             let verdict = verdict(&api, signed).await;
             assert_eq!(verdict["verdict"], "committed");
@@ -48,12 +42,12 @@ async fn decides_about_committed_and_pending_transactions_without_a_further_chec
                 assert_eq!(verdict[member], committed[member], "{verdict}");
             }
         }
-        assert_eq!(checked(&api), before, "restarts: {restarts}");
+        assert_eq!(api.checked(), before, "restarts: {restarts}");
     }
     let parked = Transfer::new(2, 5).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
     assert_eq!(verdict(&api, &parked).await["verdict"], "pending");
-    assert_eq!(checked(&api), 3, "a pending transaction is checked");
+    assert_eq!(api.checked(), 3, "a pending transaction is checked");
     // What the operator denies now stays pending.
     let rule = format!("deny sender {}", Transfer::new(2, 0).sender());
     api.handle()

@@ -20,10 +20,9 @@ use std::{future::poll_fn, pin::Pin};
 /// The path of a request for the longest wait.
 const LONG: &str = "/v1/transactions/wait?timeout_ms=600000";
 
-/// Returns settings with waits that do not time out during a test.
+/// Returns settings with waits that do not time out during a test, and the largest bodies.
 fn with_long_waits() -> Settings {
-    let mut settings = Settings::default();
-    settings.node.wait.timeout_max_ms = 600_000;
+    let mut settings = Settings::with_long_waits();
     settings.api.max_body_bytes = 8 << 20;
     settings
 }

@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s4-8: `GET /accounts/{address}/balance/{asset_type}`.
 
+use crate::kit::number;
 use crate::{
     interface::{
         chain::{History, Pruned},
-        rows::{number, row},
+        rows::row,
     },
     kit::ok_json,
 };

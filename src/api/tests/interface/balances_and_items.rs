@@ -1,10 +1,8 @@
 //! docs/reference/rest-contract.md#s2-9: balances and values of table items.
 
+use crate::kit::members;
 use crate::{
-    interface::{
-        chain::{History, RECORD_KEY},
-        rows::members,
-    },
+    interface::chain::{History, RECORD_KEY},
     kit::{Settings, TestApi, ok_json},
 };
 use ledger_execution::{build_chain, development_genesis, genesis::DEVELOPMENT_BALANCE};

@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s4-2: `GET /blocks/by_height/{block_height}`.
 
+use crate::kit::{elements, number};
 use crate::{
     interface::{
         chain::{History, Pruned},
-        rows::{elements, number, row},
+        rows::row,
     },
     kit::{Settings, TestApi, Transfer, ok_json},
 };

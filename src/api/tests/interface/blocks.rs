@@ -1,9 +1,7 @@
 //! docs/reference/rest-contract.md#s2-6: a block.
 
-use crate::interface::{
-    chain::{History, NEWEST},
-    rows::{elements, members, number},
-};
+use crate::interface::chain::{History, NEWEST};
+use crate::kit::{elements, members, number};
 
 /// The members that every block has, in alphabetical order.
 const MEMBERS: [&str; 5] = [

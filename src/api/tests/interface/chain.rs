@@ -91,8 +91,7 @@ impl History {
 
 /// Returns an orderless transfer of 7 to `0xb0b` by a development account.
 pub fn orderless(api: &TestApi, from: usize, nonce: u64) -> SignedTransaction {
-    let transfer = Transfer::orderless(from);
-    transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
+    Transfer::orderless(from).sign_with_nonce(&api.chain, nonce)
 }
 
 /// Returns a transaction that stays pending, because its predecessor is missing.

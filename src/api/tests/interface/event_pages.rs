@@ -4,11 +4,11 @@
 use crate::{
     interface::{
         chain::{History, Pruned, STORE},
-        rows::{elements, number, row},
+        rows::row,
     },
-    kit::{TestApi, ledger_headers, ok_json},
+    kit::{TestApi, event_numbers, ledger_headers, ok_json},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 const BY_HANDLE: &str = "GET /accounts/{address}/events/{event_handle}/{field_name}";
 
@@ -20,13 +20,6 @@ async fn deposits(api: &TestApi, address: &str) -> [String; 2] {
     let number = events[0]["guid"]["creation_number"].as_str().unwrap();
     let by_number = format!("/v1/accounts/{address}/events/{number}");
     [by_handle(address), by_number]
-}
-
-fn numbers(events: &Value) -> Vec<u64> {
-    let events = elements(events).iter();
-    events
-        .map(|event| number(&event["sequence_number"]))
-        .collect()
 }
 
 /// Returns events in ascending order, from the sequence number `start` or the newest ones.
@@ -47,7 +40,7 @@ async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
             ("?start=18446744073709551615", &[]),
         ] {
             let path = format!("{path}{query}");
-            assert_eq!(numbers(&history.get(&path).await), expected, "{path}");
+            assert_eq!(event_numbers(&history.get(&path).await), expected, "{path}");
         }
     }
     history.api.stop().await;
@@ -93,7 +86,7 @@ async fn start_and_limit_have_their_types() {
         }
         zero.get(&history.api, &format!("{path}?limit=0")).await;
         let all = history.get(&format!("{path}?limit=65535")).await;
-        assert_eq!(numbers(&all).len(), 4, "{path}");
+        assert_eq!(event_numbers(&all).len(), 4, "{path}");
     }
     history.api.stop().await;
 }
@@ -129,7 +122,11 @@ async fn a_start_below_the_first_retained_event_is_410() {
         }
         for query in ["?start=6", ""] {
             let events = pruned.api.client.get(&format!("{retained}{query}")).await;
-            assert_eq!(numbers(&ok_json(&events)), [6, 7], "{retained}{query}");
+            assert_eq!(
+                event_numbers(&ok_json(&events)),
+                [6, 7],
+                "{retained}{query}"
+            );
         }
         // A stream still has its next sequence number when all of its events are pruned.
         let response = row.get(&pruned.api, &format!("{emptied}?start=0")).await;

@@ -1,9 +1,7 @@
 //! docs/reference/rest-contract.md#s6: events and their streams.
 
-use crate::interface::{
-    chain::{History, STORE},
-    rows::{elements, number},
-};
+use crate::interface::chain::{History, STORE};
+use crate::kit::{elements, number};
 use serde_json::Value;
 
 async fn streams(history: &History) -> Vec<Vec<Value>> {

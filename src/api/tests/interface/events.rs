@@ -1,9 +1,7 @@
 //! docs/reference/rest-contract.md#s2-7: an event.
 
-use crate::interface::{
-    chain::{History, STORE},
-    rows::{elements, members, number},
-};
+use crate::interface::chain::{History, STORE};
+use crate::kit::{elements, members, number};
 use serde_json::json;
 
 /// Shows an event with five members, and its guid with two.

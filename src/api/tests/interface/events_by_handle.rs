@@ -4,11 +4,11 @@
 use crate::{
     interface::{
         chain::{History, STORE},
-        rows::{elements, number, row},
+        rows::row,
     },
-    kit::{Settings, TestApi},
+    kit::{Settings, TestApi, elements, event_numbers},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 const ROUTE: &str = "GET /accounts/{address}/events/{event_handle}/{field_name}";
 
@@ -18,13 +18,6 @@ fn path(address: &str, tag: &str, field: &str) -> String {
 
 fn deposits(query: &str) -> String {
     path("0xb0b", STORE, &format!("deposit_events{query}"))
-}
-
-fn numbers(events: &Value) -> Vec<u64> {
-    let events = elements(events).iter();
-    events
-        .map(|event| number(&event["sequence_number"]))
-        .collect()
 }
 
 /// Returns the events of the handle that the account's struct holds in the field.
@@ -38,7 +31,7 @@ async fn events_are_those_of_the_handle() {
     )
     .get(&history.api, &deposits(""))
     .await;
-    assert_eq!(numbers(&response.json()), [0, 1, 2, 3]);
+    assert_eq!(event_numbers(&response.json()), [0, 1, 2, 3]);
     // The account is the recipient of the events, not the one of the module.
     row(ROUTE, 404, "resource_not_found")
         .get(&history.api, &path("0x1", STORE, "deposit_events"))

@@ -1,10 +1,11 @@
 //! docs/reference/rest-contract.md#s2-10: the ledger headers.
 
+use crate::kit::{elements, number};
 use crate::{
     interface::{
         chain::{History, NEWEST, Pruned},
         examples::{self, JSON_ONLY},
-        rows::{elements, number, row},
+        rows::row,
     },
     kit::{Settings, ledger_headers, ok_json},
 };

@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s8: limits.
 
+use crate::kit::{elements, number};
 use crate::{
     interface::{
         chain::{Pruned, STORE, parked},
-        rows::{elements, number, row},
+        rows::row,
     },
     kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
 };

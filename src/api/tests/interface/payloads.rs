@@ -1,7 +1,8 @@
 //! docs/reference/rest-contract.md#s2-2: the variants of a payload, which differ in `type`.
 
+use crate::kit::{SYNTAX, changed, members, without};
 use crate::{
-    interface::rows::{SYNTAX, changed, members, row, without},
+    interface::rows::row,
     kit::{Settings, TestApi, Transfer, assert_error},
 };
 use serde_json::{Value, json};

@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s2-5: a pending transaction.
 
+use crate::kit::{changed, members};
 use crate::{
     interface::{
         chain::{orderless, parked, start_with_short_waits},
-        rows::{changed, members, row},
+        rows::row,
     },
     kit::{Transfer, ok_json},
 };

@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s4-7: `POST /tables/{table_handle}/raw_item`.
 
+use crate::kit::number;
 use crate::{
     interface::{
         chain::{History, Pruned, RECORD_KEY},
-        rows::{number, row},
+        rows::row,
     },
     kit::{assert_error, ok_bcs},
 };

@@ -1,14 +1,11 @@
 //! Rows of `tests/interface.md`: the declared responses of a route. A test that causes one states
 //! it with [`row`], which `table` searches for in the test's source.
 
-use crate::kit::{RawResponse, TestApi, assert_error, ledger_headers};
+use crate::kit::{RawResponse, TestApi, assert_error, ledger_headers, members};
 use serde_json::Value;
 
 /// The `error_code` of a success in the table.
 pub const SUCCESS: &str = "-";
-
-/// Error of a value that cannot be parsed as its declared type.
-pub const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 /// A status and error code of a route.
 #[derive(Clone, Copy, Debug)]
@@ -96,45 +93,4 @@ impl Row {
                 .zip(path)
                 .all(|(part, given)| part == given || part.starts_with('{'))
     }
-}
-
-/// Returns the names of an object's members, in alphabetical order.
-pub fn members(object: &Value) -> Vec<&str> {
-    let mut names: Vec<_> = object
-        .as_object()
-        .unwrap_or_else(|| panic!("no object: {object}"))
-        .keys()
-        .map(String::as_str)
-        .collect();
-    names.sort_unstable();
-    names
-}
-
-/// Returns a number that the interface encodes as decimal text.
-pub fn number(value: &Value) -> u64 {
-    let text = value.as_str().unwrap_or_else(|| panic!("no text: {value}"));
-    assert!(text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
-    text.parse().unwrap()
-}
-
-/// Returns the elements of an array.
-pub fn elements(value: &Value) -> &Vec<Value> {
-    value
-        .as_array()
-        .unwrap_or_else(|| panic!("no array: {value}"))
-}
-
-/// Returns the body with another value at `pointer`.
-pub fn changed(body: &Value, pointer: &str, value: Value) -> Value {
-    let mut body = body.clone();
-    *body.pointer_mut(pointer).unwrap() = value;
-    body
-}
-
-/// Returns the body without the member `name` of the object at `pointer`.
-pub fn without(body: &Value, pointer: &str, name: &str) -> Value {
-    let mut body = body.clone();
-    let object = body.pointer_mut(pointer).unwrap().as_object_mut().unwrap();
-    object.remove(name).unwrap();
-    body
 }

@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s2-1: the scalar types that records and parameters share.
 
+use crate::kit::{SYNTAX, changed, number};
 use crate::{
     interface::{
         chain::{History, RECORD_KEY},
-        rows::{SYNTAX, changed, number, row},
+        rows::row,
     },
     kit::{Settings, TestApi, Transfer, assert_error},
 };

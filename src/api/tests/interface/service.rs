@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s1: each use of the service once, from end to end.
 
+use crate::kit::elements;
 use crate::{
     interface::{
         chain::{History, Pruned, STORE, parked},
-        rows::{elements, row},
+        rows::row,
     },
     kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
 };

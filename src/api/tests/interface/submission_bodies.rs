@@ -1,10 +1,8 @@
 //! docs/reference/rest-contract.md#s2-4: the body of a submission in JSON.
 
+use crate::kit::{SYNTAX, changed, without};
 use crate::{
-    interface::{
-        chain::orderless,
-        rows::{SYNTAX, changed, row, without},
-    },
+    interface::{chain::orderless, rows::row},
     kit::{Settings, TestApi, Transfer, assert_error},
 };
 use serde_json::{Value, json};

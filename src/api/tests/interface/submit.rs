@@ -2,10 +2,11 @@
 //!
 //! `tests/http/validation.rs` causes each rejection by validation, with its `vm_error_code`.
 
+use crate::kit::changed;
 use crate::{
     interface::{
         chain::{orderless, parked},
-        rows::{changed, row},
+        rows::row,
     },
     kit::{
         Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers, ok_json,

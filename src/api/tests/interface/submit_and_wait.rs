@@ -24,13 +24,6 @@ const LONG: &str = "/v1/transactions?timeout_ms=600000";
 /// Maximum time of a response that must not wait, on a busy machine.
 const SOON: Duration = Duration::from_secs(120);
 
-/// Returns settings with waits that do not time out during a test.
-fn with_long_waits() -> Settings {
-    let mut settings = Settings::default();
-    settings.node.wait.timeout_max_ms = 600_000;
-    settings
-}
-
 /// Submits a transaction in BCS. `accept` is the media type of the response.
 async fn submit(
     api: &TestApi,
@@ -74,7 +67,7 @@ fn hash_of(api: &TestApi, signed: &SignedTransaction) -> String {
 
 #[actix_web::test]
 async fn responds_with_the_committed_transaction() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let first = Transfer::new(0, 0);
     let response = row("POST /transactions", 200, "-")
         .post(&api, LONG, &first.json(&api.chain))
@@ -100,7 +93,7 @@ async fn responds_with_the_committed_transaction() {
 
 #[actix_web::test]
 async fn responds_to_repeated_bytes_with_their_commit() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let signed = Transfer::new(0, 0).sign(&api.chain);
     let first = submit(&api, LONG, &signed, "application/json").await;
     let repeated = submit(&api, LONG, &signed, "application/json").await;
@@ -111,7 +104,7 @@ async fn responds_to_repeated_bytes_with_their_commit() {
 
 #[actix_web::test]
 async fn responds_with_a_failed_execution_as_with_a_success() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let more_than_it_has = Transfer {
         amount: u64::MAX,
         ..Transfer::new(0, 0)
@@ -125,7 +118,7 @@ async fn responds_with_a_failed_execution_as_with_a_success() {
 
 #[actix_web::test]
 async fn responds_with_the_pending_transaction_at_the_deadline() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let signed = parked(&api);
     // The same bytes are accepted again while they are pending.
     for _ in 0..2 {
@@ -144,7 +137,7 @@ async fn responds_with_the_pending_transaction_at_the_deadline() {
 
 #[actix_web::test]
 async fn bounds_the_wait_by_the_configured_maximum() {
-    let mut settings = with_long_waits();
+    let mut settings = Settings::with_long_waits();
     settings.node.wait.timeout_max_ms = 1;
     let api = TestApi::start(settings).await;
     let signed = parked(&api);
@@ -158,7 +151,7 @@ async fn bounds_the_wait_by_the_configured_maximum() {
 /// The existing default of long polls, `wait.timeout_ms`, does not apply to submissions.
 #[actix_web::test]
 async fn does_not_wait_with_a_timeout_of_0_or_without_one() {
-    let mut settings = with_long_waits();
+    let mut settings = Settings::with_long_waits();
     settings.node.wait.timeout_ms = 600_000;
     let api = TestApi::start(settings).await;
     let signed = parked(&api);
@@ -174,7 +167,7 @@ async fn does_not_wait_with_a_timeout_of_0_or_without_one() {
 
 #[actix_web::test]
 async fn submissions_of_the_same_bytes_wait_for_one_commit() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let signed = Transfer::new(0, 1).sign(&api.chain);
     let first = begin_wait(&api, &signed).await;
     let again = begin_wait(&api, &signed).await;
@@ -187,7 +180,7 @@ async fn submissions_of_the_same_bytes_wait_for_one_commit() {
 
 #[actix_web::test]
 async fn a_removal_during_the_wait_is_404_with_the_reason() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let transfer = Transfer::new(0, 1);
     let waiting = begin_wait(&api, &transfer.sign(&api.chain)).await;
     // It replaces the first one only if nothing but the price differs.
@@ -206,7 +199,7 @@ async fn a_removal_during_the_wait_is_404_with_the_reason() {
 
 #[actix_web::test]
 async fn accepts_a_submission_without_capacity_for_its_wait() {
-    let mut settings = with_long_waits();
+    let mut settings = Settings::with_long_waits();
     settings.node.wait = WaitConfig {
         capacity: 1,
         ..settings.node.wait
@@ -235,7 +228,7 @@ async fn accepts_a_submission_without_capacity_for_its_wait() {
 #[actix_web::test]
 async fn holds_no_memory_of_the_body_while_it_waits() {
     let signed_at = |api: &TestApi, number| Transfer::new(0, number).sign(&api.chain);
-    let mut settings = with_long_waits();
+    let mut settings = Settings::with_long_waits();
     // A second body has no capacity beside the first one.
     settings.api.bodies_bytes_max = 300;
     let api = TestApi::start(settings).await;
@@ -255,7 +248,7 @@ async fn holds_no_memory_of_the_body_while_it_waits() {
 /// The transaction is accepted, and a stop saves it with the mempool.
 #[actix_web::test]
 async fn responds_with_the_pending_transaction_if_the_node_stops() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
     let request = TestRequest::post()
         .uri(LONG)
@@ -272,7 +265,7 @@ async fn responds_with_the_pending_transaction_if_the_node_stops() {
 
 #[actix_web::test]
 async fn rejects_a_duration_that_is_not_a_number_of_milliseconds() {
-    let api = TestApi::start(with_long_waits()).await;
+    let api = TestApi::start(Settings::with_long_waits()).await;
     let transfer = Transfer::new(0, 0);
     for wrong in ["", "x", "-1", "1.5", "18446744073709551616"] {
         let response = row(ROUTE, 400, "invalid_input")

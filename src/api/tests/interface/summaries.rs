@@ -1,9 +1,7 @@
 //! docs/reference/rest-contract.md#s2-8: a transaction summary.
 
-use crate::interface::{
-    chain::History,
-    rows::{elements, members},
-};
+use crate::interface::chain::History;
+use crate::kit::{elements, members};
 use serde_json::{Value, json};
 
 async fn summaries(history: &History) -> Vec<Value> {

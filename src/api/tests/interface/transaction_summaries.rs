@@ -1,9 +1,10 @@
 //! docs/reference/rest-contract.md#s4-6: `GET /accounts/{address}/transaction_summaries`.
 
+use crate::kit::{elements, number};
 use crate::{
     interface::{
         chain::{History, Pruned},
-        rows::{elements, number, row},
+        rows::row,
     },
     kit::{TestApi, ledger_headers, ok_json},
 };

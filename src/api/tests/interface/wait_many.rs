@@ -1,9 +1,10 @@
 //! docs/use/interface.md#wait-for-many: `POST /transactions/wait` waits for many transactions.
 
+use crate::kit::number;
 use crate::{
     interface::{
         chain::{Pruned, parked},
-        rows::{number, row},
+        rows::row,
     },
     kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers},
 };
@@ -61,10 +62,9 @@ enum Status {
     Pending,
 }
 
-/// Returns settings with waits that do not time out during a test.
+/// Returns settings with waits that do not time out during a test, and the largest bodies.
 fn with_long_waits() -> Settings {
-    let mut settings = Settings::default();
-    settings.node.wait.timeout_max_ms = 600_000;
+    let mut settings = Settings::with_long_waits();
     settings.api.max_body_bytes = 8 << 20;
     settings
 }

@@ -5,6 +5,7 @@ mod client;
 mod connection;
 mod contract;
 mod holding_clock;
+mod json;
 mod pausing_clock;
 mod rejection;
 mod transfer;
@@ -12,7 +13,11 @@ mod transfer;
 pub use client::Client;
 pub use connection::Connection;
 pub use holding_clock::HoldingClock;
-pub use ledger_test_support::{http::RawResponse, now_secs};
+pub use json::{SYNTAX, changed, elements, event_numbers, members, submission, without};
+pub use ledger_test_support::{
+    http::{RawResponse, number},
+    now_secs,
+};
 pub use pausing_clock::PausingClock;
 pub use rejection::Rejection;
 pub use transfer::{Transfer, exchange};
@@ -101,6 +106,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Returns settings with waits that do not time out during a test.
+    pub fn with_long_waits() -> Self {
+        let mut settings = Self::default();
+        settings.node.wait.timeout_max_ms = 600_000;
+        settings
+    }
+
     /// Returns the settings of a node that retains about `window_versions` versions and prunes one
     /// version at a time.
     pub fn with_window(window_versions: u64) -> Self {
@@ -128,6 +140,12 @@ impl TestApi {
     /// Returns the clock of the node.
     pub fn clock(&self) -> &Clock {
         &self.configs.2
+    }
+
+    /// Returns the number of transactions with checked signatures.
+    pub fn checked(&self) -> u64 {
+        let lanes = self.handle().signature_lanes();
+        lanes.iter().map(|lane| lane.checked).sum()
     }
 
     pub async fn start(settings: Settings) -> Self {

@@ -87,6 +87,11 @@ impl Transfer {
         orderless_payload(self.payload(chain), nonce)
     }
 
+    /// Signs the transfer with a nonce against replay.
+    pub fn sign_with_nonce(&self, chain: &Chain, nonce: u64) -> SignedTransaction {
+        self.sign_payload(chain, self.payload_with_nonce(chain, nonce))
+    }
+
     /// Signs a call of another entry function by the same sender, with arguments in JSON.
     pub fn sign_call(
         &self,

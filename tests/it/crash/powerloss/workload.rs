@@ -1,13 +1,10 @@
 //! The workload of the recorded nodes, and what they acknowledge in it.
 
-use super::{
-    super::acknowledged::{Bounds, number},
-    recorder::Recorder,
-};
+use super::{super::acknowledged::Bounds, recorder::Recorder};
 use ledger_crypto::HashValue;
 use ledger_test_support::{
     TestAccount,
-    http::NodeClient,
+    http::{NodeClient, number},
     node::{TestNode, until},
 };
 use ledger_vm::Chain;

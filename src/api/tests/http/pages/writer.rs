@@ -64,6 +64,5 @@ async fn write(client: &Client, chain: &Chain, round: u64) {
 
 /// Returns an orderless transfer of the mixed account.
 fn orderless(chain: &Chain, nonce: u64) -> SignedTransaction {
-    let transfer = Transfer::orderless(MIXED);
-    transfer.sign_payload(chain, transfer.payload_with_nonce(chain, nonce))
+    Transfer::orderless(MIXED).sign_with_nonce(chain, nonce)
 }

@@ -1,9 +1,10 @@
 //! The body of an error.
 
+use crate::kit::{changed, members};
 use crate::{
     interface::{
         chain::{History, Pruned},
-        rows::{changed, members, row},
+        rows::row,
     },
     kit::{RawResponse, Settings, TestApi, Transfer},
 };

@@ -1,11 +1,8 @@
 //! Errors of routes that the interface document only mentions, or that its clients use in addition.
 
+use crate::kit::changed;
 use crate::{
-    interface::{
-        chain::History,
-        examples,
-        rows::{changed, row},
-    },
+    interface::{chain::History, examples, rows::row},
     kit::{Settings, TestApi, Transfer, ok_json},
 };
 use serde_json::json;

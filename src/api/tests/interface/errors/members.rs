@@ -1,11 +1,8 @@
 //! Wrong members of JSON bodies: each is named by its path, in every body and at every depth.
 
+use crate::kit::{SYNTAX, changed, without};
 use crate::{
-    interface::{
-        chain::History,
-        examples,
-        rows::{SYNTAX, changed, row, without},
-    },
+    interface::{chain::History, examples, rows::row},
     kit::{Settings, TestApi, Transfer, assert_error},
 };
 use serde_json::{Map, Value, json};

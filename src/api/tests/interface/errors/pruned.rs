@@ -1,10 +1,11 @@
 //! Reads of versions below the window are 410 on every route that takes a version. Reads at its
 //! start succeed.
 
+use crate::kit::{elements, number};
 use crate::{
     interface::{
         chain::{Pruned, STORE},
-        rows::{elements, number, row},
+        rows::row,
     },
     kit::{Transfer, ledger_headers, ok_json},
 };
