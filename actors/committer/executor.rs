@@ -73,7 +73,7 @@ impl Executor {
     /// The thread ends when the sending side of `ordered` is dropped, or at the first block that it
     /// cannot execute, because later blocks build on that block. It sends a fault of the disk to
     /// `faults`, and reports any other error to `reporter`.
-    pub(super) fn serve(
+    pub(crate) fn serve(
         mut self,
         ordered: Receiver<OrderedBlock>,
         commits: CommitQueue,

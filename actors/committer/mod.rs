@@ -10,13 +10,11 @@ mod state_cache;
 mod waiters;
 
 use crate::{
-    error::StorageFault,
     protocol::{
         broadcast::{BlockCommitted, GroupEnd},
-        commit_queue::CommitQueue,
         committer::{
-            BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
-            Subscribe, SubscribeVersion, TransactionsRemoved, Unsubscribe, Wait,
+            BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Subscribe,
+            SubscribeVersion, TransactionsRemoved, Unsubscribe, Wait,
         },
         mempool::{CheckPending, Removed},
         notifier::DurableBlock,
@@ -27,7 +25,6 @@ use crate::{
         fatal::FatalErrorReporter,
         mailbox::Recipient,
         timer::TimedActor,
-        worker::WorkerThread,
     },
     state::{
         committed::BlockHandle,
@@ -38,21 +35,29 @@ use crate::{
 };
 pub(crate) use executor::Executor;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError};
+use crossbeam_channel::{Sender, TrySendError};
 use ledger_types::OrderedBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
+
+/// The recipients of the committer's messages.
+#[derive(Debug)]
+pub(crate) struct CommitterPeers {
+    pub(crate) pool: Recipient<CheckPending>,
+    /// Receivers of each durable block, in the order of notification.
+    pub(crate) committed: Vec<Recipient<BlockCommitted>>,
+}
 
 /// The committer actor.
 #[derive(Debug)]
 pub(crate) struct Committer {
     /// Queue of the executor.
-    ordered: Sender<OrderedBlock>,
+    executor: Sender<OrderedBlock>,
+    peers: CommitterPeers,
     /// Number of blocks that are ordered but not published.
     in_flight: usize,
     head: HeadPublisher,
     waiters: Waiters,
-    peers: Option<Peers>,
     /// Pending request to reply once no block is in flight.
     finish: Option<Finish>,
     health: StorageHealth,
@@ -60,50 +65,28 @@ pub(crate) struct Committer {
     reporter: FatalErrorReporter,
 }
 
-/// The receiving side of the executor's queue, until the executor is started.
-#[derive(Debug)]
-pub(crate) struct Jobs(Receiver<OrderedBlock>);
-
-impl Jobs {
-    /// Creates the executor thread, which sends executed blocks to the writer through `commits`.
-    ///
-    /// The thread sends a fault of the disk to `faults`, and reports any other error to `reporter`.
-    pub(crate) fn worker(
-        self,
-        executor: Executor,
-        commits: CommitQueue,
-        faults: Recipient<StorageFault>,
-        reporter: FatalErrorReporter,
-    ) -> WorkerThread<OrderedBlock> {
-        executor.serve(self.0, commits, faults, reporter)
-    }
-}
-
 impl Committer {
-    /// Creates a committer and the receiving side of the executor's queue.
-    ///
-    /// The queue holds at most `in_flight_max` blocks. A block beyond them breaks an invariant,
+    /// Creates the actor. A block beyond the capacity of the queue `executor` breaks an invariant,
     /// which is reported to `reporter`.
     pub(crate) fn new(
+        executor: Sender<OrderedBlock>,
         head: HeadPublisher,
-        in_flight_max: usize,
+        peers: CommitterPeers,
         health: StorageHealth,
         recorder: FlightRecorder,
         reporter: FatalErrorReporter,
-    ) -> (Self, Jobs) {
-        let (ordered, queue) = crossbeam_channel::bounded(in_flight_max);
-        let committer = Self {
-            ordered,
+    ) -> Self {
+        Self {
+            executor,
+            peers,
             in_flight: 0,
             head,
             waiters: Waiters::new(),
-            peers: None,
             finish: None,
             health,
             recorder,
             reporter,
-        };
-        (committer, Jobs(queue))
+        }
     }
 
     /// Publishes durable blocks: in the Head, then to the receivers of [`BlockCommitted`], then to
@@ -124,7 +107,7 @@ impl Committer {
         let heights = blocks.iter().map(|indexed| indexed.block().height());
         self.recorder.record(BlockStage::Visible, heights);
         for (number, indexed) in (1..).zip(blocks) {
-            for receiver in self.peers.iter().flat_map(|peers| &peers.committed) {
+            for receiver in &self.peers.committed {
                 receiver.send(BlockCommitted {
                     block: Arc::clone(indexed.block()),
                     execution_usecs: indexed.execution_usecs(),
@@ -164,7 +147,6 @@ impl Actor for Committer {
     const NAME: &'static str = "committer";
     const CAPACITY: &'static str = "actors.committer.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[
-        SetPeers::LABEL,
         ExecuteBlock::LABEL,
         BlocksDurable::LABEL,
         TransactionsRemoved::LABEL,
@@ -179,17 +161,11 @@ impl Actor for Committer {
 
 impl TimedActor for Committer {}
 
-impl Handler<SetPeers> for Committer {
-    fn handle(&mut self, message: SetPeers) {
-        self.peers = Some(message.0);
-    }
-}
-
 impl Handler<ExecuteBlock> for Committer {
     fn handle(&mut self, execute: ExecuteBlock) {
         self.in_flight += 1;
         // A disconnected queue needs no report: the executor reported the failure that ended it.
-        if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
+        if let Err(TrySendError::Full(_)) = self.executor.try_send(execute.0) {
             self.reporter
                 .report(Self::NAME, &"the queue of the executor is full");
         }
@@ -239,9 +215,7 @@ impl Handler<Subscribe> for Committer {
         };
         // After the insertion, because from then on no commitment of the transactions can be
         // missed.
-        if let Some(peers) = &self.peers {
-            peers.pool.send(CheckPending { hashes, waiter });
-        }
+        self.peers.pool.send(CheckPending { hashes, waiter });
     }
 }
 

@@ -3,10 +3,11 @@
 use super::*;
 use crate::{
     Clock,
-    error::FaultKind,
+    error::{FaultKind, StorageFault},
     runtime::mailbox::Recipient,
     state::{committed::IndexedBlock, head::HeadReader, storage_health::StorageHealthPublisher},
 };
+use crossbeam_channel::Receiver;
 use ledger_crypto::HashValue;
 use ledger_test_support::{
     block::{block, ledger_info},
@@ -24,16 +25,22 @@ struct Fixture {
     head: HeadReader,
     health: StorageHealthPublisher,
     /// The executor's queue, which must stay connected.
-    _jobs: Jobs,
+    _ordered: Receiver<OrderedBlock>,
 }
 
 fn fixture() -> Fixture {
     let publisher = HeadPublisher::unpruned(ledger_info(0));
     let head = publisher.reader();
     let health = StorageHealthPublisher::default();
-    let (committer, jobs) = Committer::new(
+    let (executor, ordered) = crossbeam_channel::bounded(IN_FLIGHT_MAX);
+    let peers = CommitterPeers {
+        pool: Recipient::new(|_| ()),
+        committed: Vec::new(),
+    };
+    let committer = Committer::new(
+        executor,
         publisher,
-        IN_FLIGHT_MAX,
+        peers,
         health.health().clone(),
         FlightRecorder::new(Clock::default()),
         FatalErrorReporter::new(),
@@ -42,7 +49,7 @@ fn fixture() -> Fixture {
         committer,
         head,
         health,
-        _jobs: jobs,
+        _ordered: ordered,
     }
 }
 
@@ -59,7 +66,7 @@ fn publishes_the_head_before_notifying_the_mempool_and_then_the_waiters() {
     let Fixture {
         mut committer,
         head,
-        _jobs,
+        _ordered,
         ..
     } = fixture();
     let transaction = draft(1, 0).checked();
@@ -81,10 +88,7 @@ fn publishes_the_head_before_notifying_the_mempool_and_then_the_waiters() {
         })
     };
     let actors = ["mempool", "sequencer", "pruner"];
-    committer.peers = Some(Peers {
-        pool: Recipient::new(|_| ()),
-        committed: actors.map(probe).into(),
-    });
+    committer.peers.committed = actors.map(probe).into();
     let executed = IndexedBlock::without_updates(block(1, std::slice::from_ref(&transaction), &[]));
     committer.publish_blocks(durable(vec![executed]));
     let expected = actors.map(|actor| Observation {
@@ -105,17 +109,14 @@ fn publishes_the_head_before_notifying_the_mempool_and_then_the_waiters() {
 fn publishes_the_blocks_of_a_group_in_order() {
     let Fixture {
         mut committer,
-        _jobs,
+        _ordered,
         ..
     } = fixture();
     let notified_heights = Arc::new(Mutex::new(Vec::new()));
     let heights = Arc::clone(&notified_heights);
-    committer.peers = Some(Peers {
-        pool: Recipient::new(|_| ()),
-        committed: vec![Recipient::new(move |committed: BlockCommitted| {
-            heights.lock().unwrap().push(committed.block.height());
-        })],
-    });
+    committer.peers.committed = vec![Recipient::new(move |committed: BlockCommitted| {
+        heights.lock().unwrap().push(committed.block.height());
+    })];
     for height in 1..=3 {
         committer.handle(ExecuteBlock(ordered(height)));
     }
@@ -141,7 +142,7 @@ fn publishes_the_blocks_of_a_group_in_order() {
 fn reports_a_block_beyond_the_maximum_in_flight_as_fatal() {
     let Fixture {
         mut committer,
-        _jobs,
+        _ordered,
         ..
     } = fixture();
     for height in 1..=IN_FLIGHT_MAX as u64 {

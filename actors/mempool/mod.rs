@@ -48,6 +48,15 @@ use std::{sync::Arc, time::Duration};
 /// The mempool also does both at every submission, batch and block. Look-ups do neither.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The recipients of the mempool's messages. A batch goes to the sender of its [`PullBatch`].
+#[derive(Debug)]
+pub(crate) struct MempoolPeers {
+    /// Recipient of the transactions that were removed unexecuted: the committer.
+    pub(crate) removals: Recipient<TransactionsRemoved>,
+    /// Recipient of the replies to [`CheckPending`]: the committer.
+    pub(crate) not_pending: Recipient<NotPending>,
+}
+
 /// The actor that owns the pool of a node.
 #[derive(Debug)]
 pub(crate) struct Mempool {
@@ -55,10 +64,7 @@ pub(crate) struct Mempool {
     gas: GasHistory,
     clock: LedgerClock,
     head: HeadReader,
-    /// Recipient of the transactions that were removed unexecuted: the committer.
-    removals: Recipient<TransactionsRemoved>,
-    /// Recipient of the replies to [`CheckPending`]: the committer.
-    not_pending: Recipient<NotPending>,
+    peers: MempoolPeers,
     /// Request of the sequencer that waits for a ready transaction.
     waiting_pull: Option<PullBatch>,
     is_closed: bool,
@@ -77,7 +83,7 @@ impl Mempool {
         full_block_transactions: usize,
         clock: LedgerClock,
         head: HeadReader,
-        (removals, not_pending): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
+        peers: MempoolPeers,
         meter: Arc<PoolMeter>,
     ) -> Self {
         Self {
@@ -85,8 +91,7 @@ impl Mempool {
             gas: GasHistory::new(gas_unit_price_min, full_block_transactions),
             clock,
             head,
-            removals,
-            not_pending,
+            peers,
             waiting_pull: None,
             is_closed: false,
             is_paused: false,
@@ -179,7 +184,7 @@ impl Mempool {
             self.meter.count_removed(reason);
         }
         if !removed.is_empty() {
-            self.removals.send(TransactionsRemoved(removed));
+            self.peers.removals.send(TransactionsRemoved(removed));
         }
     }
 }
@@ -276,7 +281,7 @@ impl Handler<CheckPending> for Mempool {
         let absent: Vec<_> = absent.collect();
         // A wait for many ends its check with the reply.
         if matches!(waiter, WaiterId::Many(_)) || !absent.is_empty() {
-            self.not_pending.send(NotPending {
+            self.peers.not_pending.send(NotPending {
                 hashes,
                 waiter,
                 absent,

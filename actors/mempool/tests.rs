@@ -53,10 +53,12 @@ fn start_mempool_with_head(head: HeadReader) -> Fixture {
         10,
         ledger_clock(&clock),
         head,
-        (
-            Recipient::new(move |removals| send_removals.send(removals).unwrap()),
-            Recipient::new(move |not_pending| send_not_pending.send(not_pending).unwrap()),
-        ),
+        MempoolPeers {
+            removals: Recipient::new(move |removals| send_removals.send(removals).unwrap()),
+            not_pending: Recipient::new(move |not_pending| {
+                send_not_pending.send(not_pending).unwrap();
+            }),
+        },
         Arc::default(),
     );
     Fixture {

@@ -166,7 +166,7 @@ impl NodeHandle {
     }
 
     /// Returns the parts of the node.
-    pub(super) fn node(&self) -> &NodeParts {
+    pub(crate) fn node(&self) -> &NodeParts {
         &self.shared.node
     }
 

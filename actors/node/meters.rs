@@ -27,7 +27,7 @@ use crate::{
 use ledger_limits::{CostModel, CostStatus, WorkKind};
 use ledger_metrics::Metric;
 use ledger_store::{StoreUsage, SyncStats, SyncTimer, UsageMeter};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The metrics of the mempool, of the threads behind queues, of commits, and of waits.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ pub(crate) struct Meters {
     pub(crate) costs: Arc<CostModel>,
     /// Times of the newest blocks.
     pub(crate) flight: FlightRecorder,
-    /// Timer of the store's syncs, which is set when the writer is created.
-    pub(crate) sync_timer: OnceLock<SyncTimer>,
+    /// Timer of the store's syncs.
+    pub(crate) sync_timer: SyncTimer,
 }
 
 impl Meters {
@@ -62,6 +62,7 @@ impl Meters {
         clock: Clock,
         costs: Arc<CostModel>,
         usage: UsageMeter,
+        sync_timer: SyncTimer,
     ) -> Self {
         Self {
             pool: Arc::default(),
@@ -78,7 +79,7 @@ impl Meters {
             waits: WaitMeter::default(),
             costs,
             flight: FlightRecorder::new(clock),
-            sync_timer: OnceLock::new(),
+            sync_timer,
         }
     }
 
@@ -106,11 +107,7 @@ impl Meters {
             saved_pool_bytes: self.pool.saved_bytes(),
             waits: self.waits.status(waiting_clients),
             costs: self.costs.status(),
-            syncs: self
-                .sync_timer
-                .get()
-                .map(SyncTimer::stats)
-                .unwrap_or_default(),
+            syncs: self.sync_timer.stats(),
         }
     }
 }

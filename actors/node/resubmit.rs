@@ -266,14 +266,26 @@ impl NodeHandle {
                 });
             }
         }
-        if unknown.is_empty() {
-            return found;
+        if !unknown.is_empty() {
+            self.find_in_store(&head, unknown, client, &mut found).await;
         }
-        let mut answer = self.versions_inline(&head, &unknown);
+        found
+    }
+
+    /// Looks transactions that are not in the recent blocks of `head` up in the store, and sets
+    /// their results in `found`.
+    async fn find_in_store(
+        &self,
+        head: &Head,
+        mut unknown: Vec<Unknown>,
+        client: ClientKey,
+        found: &mut [Result<Option<LedgerInfo>, NodeError>],
+    ) {
+        let mut answer = self.versions_inline(head, &unknown);
         if answer.is_none() {
             unknown.retain(|unknown| unknown.is_read);
             if unknown.is_empty() {
-                return found;
+                return;
             }
             let work = point_reads(client, unknown.len());
             answer = Some(self.read(work, FindVersions::of(&unknown)).await);
@@ -290,7 +302,6 @@ impl NodeHandle {
                 }
             }
         }
-        found
     }
 
     /// Returns the acceptance of a committed transaction. Its signatures were checked before it was

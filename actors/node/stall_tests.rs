@@ -111,7 +111,7 @@ async fn check_actor<A: Actor>(handle: &NodeHandle, mailbox: &Mailbox<A>, others
 async fn names_each_actor_whose_handler_does_not_return() {
     let (node, _directory) = node_with(3).await;
     let handle = node.handle();
-    let mailboxes = &node.mailboxes;
+    let mailboxes = &node.handle.node().mailboxes;
     check_actor(&handle, &mailboxes.mempool, &[]).await;
     check_actor(&handle, &mailboxes.sequencer, &["committer"]).await;
     check_actor(&handle, &mailboxes.committer, &["sequencer"]).await;
@@ -126,10 +126,14 @@ async fn names_the_message_and_the_actors_that_wait_for_the_same_thread() {
     let (node, _directory) = node_with(1).await;
     let handle = node.handle();
     let (work, blocked) = blocking_work();
-    node.mailboxes.storage.send_call(move |_| work());
+    node.handle
+        .node()
+        .mailboxes
+        .storage
+        .send_call(move |_| work());
     // The thread, which both actors share, handles no message of the mempool any more.
     blocked.begun().await;
-    node.mailboxes.mempool.send_call(|_| ());
+    node.handle.node().mailboxes.mempool.send_call(|_| ());
     wait_for_count(&handle, "storage", 1).await;
     wait_for_count(&handle, "mempool", 1).await;
     let stalled = node.handle().node().stalls.stalled();
@@ -215,7 +219,8 @@ async fn names_a_notifier_whose_task_does_not_run() {
     let (handle, task) = node.handle().for_thread();
     // No block is ordered before the wait has begun.
     let (work, blocked) = blocking_work();
-    node.mailboxes.sequencer.send_call(move |_| work());
+    let sequencer = &node.handle.node().mailboxes.sequencer;
+    sequencer.send_call(move |_| work());
     let transfer =
         Wallet::development()
             .remove(0)

@@ -300,31 +300,48 @@ fn pull_batch() -> (PullBatch, mpsc::Receiver<usize>) {
     (pull, batches)
 }
 
+impl Fixture {
+    /// Waits until the mempool has handled all earlier messages. Its mailbox is first in, first
+    /// out, so it has when it replies.
+    async fn drain_mempool(&self) {
+        let (mempool, hash) = (
+            &self.handle.shared.node.mailboxes.mempool,
+            self.transaction.hash(),
+        );
+        let reply = request(mempool, |reply| GetPending { hash, reply }).await;
+        reply.unwrap();
+    }
+
+    /// Returns the number of protocol messages that each actor has received.
+    fn protocol_messages(&self) -> BTreeMap<&'static str, u64> {
+        let statuses = self.handle.mailboxes().into_iter();
+        statuses.map(|s| (s.actor, s.protocol)).collect()
+    }
+}
+
+/// Number of protocol messages that each actor receives: all but the committer the start and the
+/// end of a shortage, and the mempool also a pull.
+const SHORTAGE_MESSAGES: [(&str, u64); 5] = [
+    ("mempool", 3),
+    ("sequencer", 2),
+    ("committer", 0),
+    ("storage", 2),
+    ("pruner", 2),
+];
+
 #[actix::test]
 async fn starts_no_block_while_disk_space_is_low() {
     let fixture = fixture().await;
     let handle = &fixture.handle;
-    let protocol = || -> BTreeMap<_, _> {
-        let statuses = handle.mailboxes().into_iter();
-        statuses.map(|s| (s.actor, s.protocol)).collect()
-    };
     let mempool = &handle.shared.node.mailboxes.mempool;
-    let hash = fixture.transaction.hash();
-    // The mailbox is first in, first out, so the mempool has handled all earlier messages before it
-    // replies.
-    let drain_mempool = || async {
-        request(mempool, |reply| GetPending { hash, reply })
-            .await
-            .unwrap()
-    };
     // After its reply to the submission, the mempool sends the batch that the sequencer has pulled.
     // The reply to this request follows that batch.
-    drain_mempool().await;
-    let before = protocol();
+    fixture.drain_mempool().await;
+    let before = fixture.protocol_messages();
 
     handle.report_disk_space(Some(&"7 bytes are left".into()));
     // The storage notifies the mempool.
-    while protocol()["mempool"] == before["mempool"] {
+    while fixture.protocol_messages()["mempool"] == before["mempool"] {
         tokio::task::yield_now().await;
     }
     // A transaction that was validated before the shortage is added to the pool, but enters no
@@ -335,38 +352,23 @@ async fn starts_no_block_while_disk_space_is_low() {
     accepted.await.unwrap().remove(0).unwrap();
     let (pull, batches) = pull_batch();
     mempool.send(pull);
-    drain_mempool().await;
+    fixture.drain_mempool().await;
     assert!(batches.try_recv().is_err(), "a block was started");
-    let refused = handle
-        .submit(
-            wallet.transfer(handle.chain(), wallet.address, 1),
-            ClientKey::NODE,
-        )
-        .await;
-    assert!(
-        matches!(&refused, Err(SubmitError::Node(NodeError::NotWritable(_)))),
-        "{refused:?}"
-    );
+    let next = wallet.transfer(handle.chain(), wallet.address, 1);
+    let refused = handle.submit(next, ClientKey::NODE).await.unwrap_err();
+    let is_unavailable = matches!(&refused, SubmitError::Node(NodeError::NotWritable(_)));
+    assert!(is_unavailable, "{refused:?}");
 
     handle.report_disk_space(None);
     let mut batch = batches.try_recv();
     while batch.is_err() {
-        drain_mempool().await;
+        fixture.drain_mempool().await;
         batch = batches.try_recv();
     }
     assert_eq!(batch, Ok(1));
-    // The committer receives no message. The other actors receive the start and the end of the
-    // shortage, and the mempool also the pull.
-    let expected = [
-        ("mempool", 3),
-        ("sequencer", 2),
-        ("committer", 0),
-        ("storage", 2),
-        ("pruner", 2),
-    ];
-    let after = protocol();
-    let received = expected.map(|(actor, _)| (actor, after[actor] - before[actor]));
-    assert_eq!(received, expected, "{:?}", handle.mailboxes());
+    let after = fixture.protocol_messages();
+    let received = SHORTAGE_MESSAGES.map(|(actor, _)| (actor, after[actor] - before[actor]));
+    assert_eq!(received, SHORTAGE_MESSAGES, "{:?}", handle.mailboxes());
     fixture.node.stop().await.unwrap();
 }
 

@@ -1,19 +1,17 @@
 //! Tests of the actors' timers in a node under load.
 
-use super::builder::NodeBuilder;
+use super::{parts::Parts, wires::opened, wiring::Wiring};
 use crate::{
-    config::{MempoolConfig, NodeConfig},
-    mempool::Pool,
-    protocol::sequencer::Start,
+    config::NodeConfig,
     runtime::{
+        actor::Actor,
         arbiters::{ActorHost, ArbiterGroup},
         fatal::FatalErrorReporter,
-        mailbox::{Flood, Mailbox},
+        mailbox::{Flood, Inbox, Mailbox},
         timer::{RESOLUTION, TimedActor},
     },
     testing::ledger_clock,
 };
-use ledger_store::UsageMeter;
 use ledger_test_support::{HandClock, store::open_store};
 use std::{cell::RefCell, time::Duration};
 
@@ -27,13 +25,30 @@ struct ThisThread {
     floods: RefCell<Vec<Box<dyn Fn() -> Flood>>>,
 }
 
+/// The inbox of an actor, with its mailbox.
+struct ThisInbox<A: Actor> {
+    inbox: Inbox<A>,
+    mailbox: Mailbox<A>,
+}
+
 impl ActorHost for ThisThread {
-    fn run<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
-        let mailbox = Mailbox::start_here("test", capacity, actor, &self.reporter);
-        let flooded = mailbox.clone();
-        let flood = Box::new(move || flooded.flood());
-        self.floods.borrow_mut().push(flood);
-        mailbox
+    type Inbox<A: TimedActor> = ThisInbox<A>;
+
+    fn open<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize) -> (Mailbox<A>, ThisInbox<A>) {
+        let (mailbox, inbox) = Mailbox::open("test", capacity, &self.reporter);
+        let inbox = ThisInbox {
+            inbox,
+            mailbox: mailbox.clone(),
+        };
+        (mailbox, inbox)
+    }
+
+    fn run<A: TimedActor>(&self, inbox: ThisInbox<A>, actor: A) {
+        let ThisInbox { inbox, mailbox } = inbox;
+        inbox.run_here(&mailbox, actor);
+        self.floods
+            .borrow_mut()
+            .push(Box::new(move || mailbox.flood()));
     }
 }
 
@@ -41,42 +56,24 @@ impl ActorHost for ThisThread {
 async fn orders_a_heartbeat_block_while_no_mailbox_of_the_node_is_empty() {
     let directory = tempfile::tempdir().unwrap();
     let (chain, store) = open_store(directory.path());
-    let (writer, reader) = store.split();
-    let tip = reader.chain_tip().unwrap();
     let clock = HandClock::at_secs(NOW);
     let mut config = NodeConfig::default();
     config.sequencer.heartbeat_secs = HEARTBEAT_SECS;
     let reporter = FatalErrorReporter::new();
-    let builder = NodeBuilder {
-        chain: &chain,
-        config: &config,
-        clock: &ledger_clock(&clock),
-        ledger_info: *reader.snapshot().unwrap().ledger_info(),
-        usage: UsageMeter::default(),
+    let host = ThisThread {
         reporter: reporter.clone(),
-        host: ThisThread {
-            reporter,
-            floods: RefCell::default(),
-        },
+        floods: RefCell::default(),
     };
-    let actors = builder.start_actors(Pool::new(MempoolConfig::default()), &tip);
-    let mailboxes = actors.mailboxes.clone();
-    let workers = builder.workers(actors, (writer, reader), tip);
-    mailboxes.sequencer.send(Start {
-        batches: mailboxes.sequencer.recipient(),
-    });
+    let opened = opened(chain, store, config, ledger_clock(&clock));
+    let wiring = Wiring::new(&opened, &host, &reporter);
+    let parts = Parts::new(opened, wiring, &reporter);
+    parts.actors.run(&host, parts.inboxes);
     tokio::time::pause();
-    let floods: Vec<_> = builder
-        .host
-        .floods
-        .borrow()
-        .iter()
-        .map(|flood| flood())
-        .collect();
-    assert_eq!(floods.len(), mailboxes.all().len());
+    let floods: Vec<_> = host.floods.borrow().iter().map(|flood| flood()).collect();
+    assert_eq!(floods.len(), parts.handle.node().mailboxes.all().len());
     clock.pass_secs(HEARTBEAT_SECS);
     tokio::time::advance(Duration::from_secs(1) + RESOLUTION).await;
-    while !workers.executor.has_work() {
+    while !parts.workers.executor.has_work() {
         tokio::task::yield_now().await;
     }
     assert!(floods.iter().all(Flood::is_running));

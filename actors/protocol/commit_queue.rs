@@ -19,9 +19,9 @@ pub(crate) enum WriteJob {
 
 /// The sending side of the writer thread's queue.
 ///
-/// Storage creates the queue and owns its receiving side. The executor sends to it directly,
-/// because every wake-up on the path of a block costs latency. With one wake-up less, the median of
-/// a lone client's transfer fell from 0.46 ms to 0.38 ms (docs/decisions/storage-exceptions.md).
+/// The storage actor owns the queue. The executor sends to it directly, because every wake-up on
+/// the path of a block costs latency. With one wake-up less, the median of a lone client's transfer
+/// fell from 0.46 ms to 0.38 ms (docs/decisions/storage-exceptions.md).
 /// Sending neither blocks nor fails, because the capacity covers all jobs that can be outstanding.
 ///
 /// Jobs that are sent after the writer has ended are dropped.

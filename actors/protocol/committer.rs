@@ -1,15 +1,11 @@
 //! Messages to the committer.
 
 use super::{
-    broadcast::BlockCommitted,
-    mempool::{CheckPending, Removed},
+    mempool::Removed,
     notifier::CommitNotifier,
     wait::{Absent, Hashes, WaitEvents, WaitOutcome, WaiterId},
 };
-use crate::{
-    runtime::{actor::ActorMessage, mailbox::Recipient},
-    state::committed::IndexedBlock,
-};
+use crate::{runtime::actor::ActorMessage, state::committed::IndexedBlock};
 use ledger_crypto::HashValue;
 use ledger_store::WalBlock;
 use ledger_types::OrderedBlock;
@@ -115,24 +111,6 @@ pub(crate) struct NotPending {
 
 impl ActorMessage for NotPending {
     const LABEL: &'static str = "not_pending";
-}
-
-/// Request to connect the committer to its peers.
-///
-/// It is sent once, before the first block, because the peers are started after the committer.
-#[derive(Debug)]
-pub(crate) struct SetPeers(pub(crate) Peers);
-
-impl ActorMessage for SetPeers {
-    const LABEL: &'static str = "set_peers";
-}
-
-/// The actors that the committer sends messages to.
-#[derive(Debug)]
-pub(crate) struct Peers {
-    pub(crate) pool: Recipient<CheckPending>,
-    /// Receivers of each durable block, in the order of notification.
-    pub(crate) committed: Vec<Recipient<BlockCommitted>>,
 }
 
 /// Request for a reply when all ordered blocks are published, or none can become durable any more.

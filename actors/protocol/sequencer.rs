@@ -1,20 +1,9 @@
 //! Messages to the sequencer.
 
-use crate::runtime::{actor::ActorMessage, mailbox::Recipient, timer::TimerTurn};
+use crate::runtime::{actor::ActorMessage, timer::TimerTurn};
 use ledger_types::CheckedTransaction;
 use std::sync::Arc;
 use tokio::sync::oneshot;
-
-/// Request to start ordering.
-#[derive(Debug)]
-pub(crate) struct Start {
-    /// The mailbox of the sequencer itself.
-    pub(crate) batches: Recipient<Batch>,
-}
-
-impl ActorMessage for Start {
-    const LABEL: &'static str = "start";
-}
 
 /// The transactions of the next block, in order. A batch is never empty.
 #[derive(Debug)]

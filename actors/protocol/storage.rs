@@ -1,10 +1,6 @@
 //! Messages to the storage, and the types in them.
 
-use crate::{
-    NodeError,
-    protocol::{broadcast::SetPaused, committer::CancelWaiters},
-    runtime::{actor::ActorMessage, mailbox::Recipient},
-};
+use crate::{NodeError, runtime::actor::ActorMessage};
 use ledger_limits::Work;
 use ledger_store::{PruneBound, Query};
 use ledger_types::LedgerInfo;
@@ -79,12 +75,4 @@ pub(crate) struct DiscardBlocks {
 
 impl ActorMessage for DiscardBlocks {
     const LABEL: &'static str = "discard_blocks";
-}
-
-/// The actors that storage notifies of its health.
-#[derive(Debug)]
-pub(crate) struct StoragePeers {
-    pub(crate) committer: Recipient<CancelWaiters>,
-    /// Actors that start writes to the disk, in the order of notification.
-    pub(crate) paused: Vec<Recipient<SetPaused>>,
 }

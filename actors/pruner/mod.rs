@@ -57,13 +57,19 @@ impl fmt::Debug for DirectorySize {
     }
 }
 
+/// The recipient of the pruner's messages.
+#[derive(Debug)]
+pub(crate) struct PrunerPeers {
+    pub(crate) storage: Recipient<PruneStep>,
+}
+
 /// The pruner actor. It receives notifications of committed blocks and of completed steps.
 #[derive(Debug)]
 pub(crate) struct Pruner {
     window: Window,
     limit: Option<DirectoryLimit>,
     size: DirectorySize,
-    storage: Recipient<PruneStep>,
+    peers: PrunerPeers,
     meter: Arc<PrunerMeter>,
     /// Whether the directory exceeds its limit and pruning can change that. A pass of the scrubber
     /// would retain the freed pages.
@@ -79,7 +85,7 @@ impl Pruner {
         config: PrunerConfig,
         ledger_info: &LedgerInfo,
         size: DirectorySize,
-        storage: Recipient<PruneStep>,
+        peers: PrunerPeers,
         meter: Arc<PrunerMeter>,
         must_free_pages: Arc<AtomicBool>,
     ) -> Self {
@@ -91,7 +97,7 @@ impl Pruner {
             limit,
             window: Window::new(config, ledger_info),
             size,
-            storage,
+            peers,
             meter,
             must_free_pages,
             is_limit_exceeded: false,
@@ -116,7 +122,7 @@ impl Pruner {
     }
 
     fn send_step(&self, bound: PruneBound, is_checkpoint: bool) {
-        self.storage.send(PruneStep {
+        self.peers.storage.send(PruneStep {
             bound,
             versions_max: self.window.step_versions(),
             timed_versions: self.window.timed_versions(),
@@ -251,7 +257,7 @@ mod tests {
             config,
             &ledger_info(0),
             size,
-            storage,
+            PrunerPeers { storage },
             Arc::default(),
             Arc::default(),
         );

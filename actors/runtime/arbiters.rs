@@ -1,13 +1,34 @@
 //! The threads of a node that run its actors.
 
-use super::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::TimedActor};
+use super::{
+    fatal::FatalErrorReporter,
+    mailbox::{Inbox, Mailbox},
+    timer::TimedActor,
+};
 use actix::{Arbiter, System};
 use std::io;
 
 /// A host that runs actors.
 pub(crate) trait ActorHost {
-    /// Starts an actor behind a mailbox that admits `capacity` waiting requests.
-    fn run<A: TimedActor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A>;
+    /// The receiving side of a mailbox, which holds its messages until the actor runs.
+    type Inbox<A: TimedActor>;
+
+    /// Opens a mailbox that admits `capacity` waiting requests, for an actor of `group`.
+    fn open<A: TimedActor>(
+        &self,
+        group: ArbiterGroup,
+        capacity: usize,
+    ) -> (Mailbox<A>, Self::Inbox<A>);
+
+    /// Runs an actor, and its timers.
+    fn run<A: TimedActor>(&self, inbox: Self::Inbox<A>, actor: A);
+}
+
+/// The inbox of an actor, with its mailbox and the thread that is to run it.
+pub(crate) struct HostedInbox<A: TimedActor> {
+    group: ArbiterGroup,
+    mailbox: Mailbox<A>,
+    inbox: Inbox<A>,
 }
 
 /// The arbiters of a node. Dropping them stops their threads asynchronously; [`Arbiters::join`]
@@ -67,6 +88,11 @@ impl Arbiters {
         Ok(started)
     }
 
+    /// Returns the thread of a group, with its name.
+    fn arbiter(&self, group: ArbiterGroup) -> &(&'static str, Arbiter) {
+        &self.arbiters[(group as usize).min(self.arbiters.len() - 1)]
+    }
+
     /// Stops all threads and waits for them. Actors that still run are dropped.
     ///
     /// Returns the names of the threads that have panicked themselves. A panic of an actor ends
@@ -84,15 +110,35 @@ impl Arbiters {
 }
 
 impl ActorHost for Arbiters {
-    fn run<A: TimedActor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
-        let (thread, arbiter) = &self.arbiters[(group as usize).min(self.arbiters.len() - 1)];
-        let arbiter = arbiter.handle();
+    type Inbox<A: TimedActor> = HostedInbox<A>;
+
+    fn open<A: TimedActor>(
+        &self,
+        group: ArbiterGroup,
+        capacity: usize,
+    ) -> (Mailbox<A>, HostedInbox<A>) {
+        let (thread, _) = self.arbiter(group);
+        let (mailbox, inbox) = Mailbox::open(thread, capacity, &self.reporter);
+        let inbox = HostedInbox {
+            group,
+            mailbox: mailbox.clone(),
+            inbox,
+        };
+        (mailbox, inbox)
+    }
+
+    fn run<A: TimedActor>(&self, inbox: HostedInbox<A>, actor: A) {
+        let HostedInbox {
+            group,
+            mailbox,
+            inbox,
+        } = inbox;
+        let (_, arbiter) = self.arbiter(group);
         let timers = actor.timers();
-        let mailbox = Mailbox::start(&arbiter, thread, capacity, actor, &self.reporter);
+        inbox.run(&arbiter.handle(), actor);
         for timer in timers {
             arbiter.spawn(timer.run(mailbox.clone()));
         }
-        mailbox
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
         broadcast::{BlockCommitted, SetPaused},
         committer::ExecuteBlock,
         mempool::{BatchLimits, PullBatch},
-        sequencer::{Batch, CheckHeartbeat, Start, Stop},
+        sequencer::{Batch, CheckHeartbeat, Stop},
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
@@ -66,6 +66,15 @@ impl Engine {
     }
 }
 
+/// The recipients of the sequencer's messages, and of the replies to them.
+#[derive(Debug)]
+pub(crate) struct SequencerPeers {
+    pub(crate) mempool: Recipient<PullBatch>,
+    pub(crate) committer: Recipient<ExecuteBlock>,
+    /// The sequencer itself, to which the mempool sends the batches.
+    pub(crate) batches: Recipient<Batch>,
+}
+
 /// The sequencer actor.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
@@ -73,10 +82,8 @@ pub(crate) struct Sequencer {
     config: SequencerConfig,
     clock: LedgerClock,
     recorder: FlightRecorder,
-    mempool: Recipient<PullBatch>,
-    committer: Recipient<ExecuteBlock>,
-    /// Receiver of batches. `None` before the start and after the stop.
-    batches: Option<Recipient<Batch>>,
+    peers: SequencerPeers,
+    is_stopped: bool,
     /// Whether a pull is outstanding.
     is_pull_outstanding: bool,
     /// Number of blocks that are ordered and not yet durable.
@@ -94,8 +101,7 @@ impl Sequencer {
         config: SequencerConfig,
         clock: LedgerClock,
         recorder: FlightRecorder,
-        mempool: Recipient<PullBatch>,
-        committer: Recipient<ExecuteBlock>,
+        peers: SequencerPeers,
     ) -> Self {
         Self {
             engine,
@@ -103,9 +109,8 @@ impl Sequencer {
             last_block_elapsed_usecs: clock.source().elapsed_usecs(),
             clock,
             recorder,
-            mempool,
-            committer,
-            batches: None,
+            peers,
+            is_stopped: false,
             is_pull_outstanding: false,
             in_flight: 0,
             is_paused: false,
@@ -114,20 +119,19 @@ impl Sequencer {
 
     /// Pulls the next batch if no pull is outstanding and another block may be in flight.
     fn pull_if_below_limit(&mut self) {
-        if self.is_pull_outstanding || self.in_flight >= self.config.blocks_in_flight_max {
+        let is_at_limit = self.in_flight >= self.config.blocks_in_flight_max;
+        if self.is_stopped || self.is_pull_outstanding || is_at_limit {
             return;
         }
-        if let Some(batches) = &self.batches {
-            self.is_pull_outstanding = true;
-            self.mempool.send(PullBatch {
-                limits: BatchLimits {
-                    transactions_max: self.config.block_transactions_max,
-                    bytes_max: self.config.block_bytes_max,
-                    usecs_max: self.config.block_time_max_ms.saturating_mul(1_000),
-                },
-                reply_to: batches.clone(),
-            });
-        }
+        self.is_pull_outstanding = true;
+        self.peers.mempool.send(PullBatch {
+            limits: BatchLimits {
+                transactions_max: self.config.block_transactions_max,
+                bytes_max: self.config.block_bytes_max,
+                usecs_max: self.config.block_time_max_ms.saturating_mul(1_000),
+            },
+            reply_to: self.peers.batches.clone(),
+        });
     }
 
     fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>) {
@@ -141,7 +145,7 @@ impl Sequencer {
         let sizes = block.transactions.iter().map(|user| user.size_bytes());
         self.recorder
             .record_ordered(block.height, sizes.len(), sizes.sum());
-        self.committer.send(ExecuteBlock(block));
+        self.peers.committer.send(ExecuteBlock(block));
     }
 
     /// Orders an empty block if no block was ordered for `heartbeat_secs`.
@@ -154,8 +158,8 @@ impl Sequencer {
             .elapsed_usecs()
             .saturating_sub(self.last_block_elapsed_usecs);
         let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
-        let may_order = !self.is_paused && self.clock.is_trusted();
-        if is_due && may_order && self.in_flight == 0 && self.batches.is_some() {
+        let may_order = !self.is_stopped && !self.is_paused && self.clock.is_trusted();
+        if is_due && may_order && self.in_flight == 0 {
             self.order(Vec::new());
         }
     }
@@ -165,13 +169,18 @@ impl Actor for Sequencer {
     const NAME: &'static str = "sequencer";
     const CAPACITY: &'static str = "actors.sequencer.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[
-        Start::LABEL,
         Batch::LABEL,
         BlockCommitted::LABEL,
         SetPaused::LABEL,
         Stop::LABEL,
         CheckHeartbeat::LABEL,
     ];
+
+    /// Pulls the first batch. A node runs the sequencer last, so a start that fails has ordered no
+    /// block.
+    fn started(&mut self) {
+        self.pull_if_below_limit();
+    }
 }
 
 impl TimedActor for Sequencer {
@@ -180,13 +189,6 @@ impl TimedActor for Sequencer {
             return Vec::new();
         }
         vec![Timer::every(HEARTBEAT_CHECK_INTERVAL, CheckHeartbeat)]
-    }
-}
-
-impl Handler<Start> for Sequencer {
-    fn handle(&mut self, start: Start) {
-        self.batches = Some(start.batches);
-        self.pull_if_below_limit();
     }
 }
 
@@ -200,7 +202,7 @@ impl Handler<CheckHeartbeat> for Sequencer {
 impl Handler<Batch> for Sequencer {
     fn handle(&mut self, batch: Batch) {
         self.is_pull_outstanding = false;
-        if self.batches.is_some() {
+        if !self.is_stopped {
             self.order(batch.0);
             self.pull_if_below_limit();
         }
@@ -222,7 +224,7 @@ impl Handler<SetPaused> for Sequencer {
 
 impl Handler<Stop> for Sequencer {
     fn handle(&mut self, stop: Stop) {
-        self.batches = None;
+        self.is_stopped = true;
         // An error means that the receiver was dropped: the stop was canceled.
         let _ = stop.done.send(());
     }

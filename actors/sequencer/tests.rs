@@ -32,18 +32,20 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         heartbeat_secs,
         ..SequencerConfig::default()
     };
+    let (sequencer, inbox) = Mailbox::open("commit", 1, &FatalErrorReporter::new());
+    let peers = SequencerPeers {
+        mempool: Recipient::new(move |pull| pull_sender.send(pull).unwrap()),
+        committer: Recipient::new(move |ExecuteBlock(block)| block_sender.send(block).unwrap()),
+        batches: sequencer.recipient(),
+    };
     let actor = Sequencer::new(
         Engine::solo(&block(0, &[], &[]).tip),
         config,
         ledger_clock(&clock),
         FlightRecorder::new(Clock::default()),
-        Recipient::new(move |pull| pull_sender.send(pull).unwrap()),
-        Recipient::new(move |ExecuteBlock(block)| block_sender.send(block).unwrap()),
+        peers,
     );
-    let sequencer = Mailbox::start_here("commit", 1, actor, &FatalErrorReporter::new());
-    sequencer.send(Start {
-        batches: sequencer.recipient(),
-    });
+    inbox.run_here(&sequencer, actor);
     Fixture {
         sequencer,
         pulls,

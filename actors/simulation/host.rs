@@ -34,26 +34,47 @@ pub(super) struct SimulatedHost {
     pub(super) failure: FatalErrorReporter,
 }
 
+/// The inbox of a simulated actor, with its mailbox.
+pub(super) struct SimulatedInbox<A: Actor> {
+    inbox: Arc<Inbox<A>>,
+    mailbox: Mailbox<A>,
+}
+
 impl ActorHost for SimulatedHost {
-    fn run<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
+    type Inbox<A: TimedActor> = SimulatedInbox<A>;
+
+    fn open<A: TimedActor>(
+        &self,
+        _: ArbiterGroup,
+        capacity: usize,
+    ) -> (Mailbox<A>, SimulatedInbox<A>) {
         let inbox = Arc::new(Inbox {
             envelopes: Mutex::default(),
             is_open: AtomicBool::new(true),
         });
+        let sink = Arc::clone(&inbox);
+        let mailbox = Mailbox::with_sink(sink, capacity, &self.failure);
+        let inbox = SimulatedInbox {
+            inbox,
+            mailbox: mailbox.clone(),
+        };
+        (mailbox, inbox)
+    }
+
+    fn run<A: TimedActor>(&self, inbox: SimulatedInbox<A>, actor: A) {
+        let SimulatedInbox { inbox, mailbox } = inbox;
         let timers = actor.timers();
         self.scheduler.add(Box::new(SimulatedActor {
-            inbox: Arc::clone(&inbox),
+            inbox,
             actor: PolledActor::new(actor),
             flag: Flag::raised(),
         }));
-        let mailbox = Mailbox::with_sink(inbox, capacity, &self.failure);
         for timer in timers {
             let name = format!("{} timer", A::NAME);
             let is_active = Rc::new(Cell::new(true));
             self.scheduler
                 .add(Task::new(name, is_active, timer.run(mailbox.clone())));
         }
-        mailbox
     }
 }
 

@@ -12,21 +12,17 @@ use crate::{
         persistence::{file, restore::refill},
     },
     node::{
-        builder::NodeBuilder,
-        handle::{Mailboxes, NodeParts, RequestQueues},
-        renderers::Renderers,
-        stalls::Stalls,
-        wait::wait_limit,
+        handle::{Mailboxes, NodeParts},
+        parts::{Parts, Services},
+        wires::Opened,
+        wiring::Wiring,
     },
-    protocol::sequencer::Start,
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
-    signatures::{SignatureChecks, SignatureQueues},
     state::{head::HeadReader, storage_health::StorageHealth},
-    storage::readers::Readers,
 };
 use ledger_store::{Store, StoreError, StoreFiles, StoreReader, UsageMeter};
 use ledger_test_support::Disk;
-use std::{cell::Cell, iter, rc::Rc, sync::Arc};
+use std::{cell::Cell, iter, rc::Rc};
 
 /// A running node.
 pub(super) struct NodeUnderTest {
@@ -39,9 +35,9 @@ pub(super) struct NodeUnderTest {
     pub(super) disk: Disk,
     /// The turns of the accounts in the pool.
     pub(super) turns: TurnLog,
-    /// Receivers of the signature queues, which stay open and unused: the simulation submits
-    /// transactions that are already checked.
-    _signatures: SignatureQueues,
+    /// Receivers of the queues of signatures and renderings, which stay open and unused: the
+    /// simulation submits transactions that are already checked, and renders no responses.
+    _services: Services,
 }
 
 /// Parameters of a start.
@@ -103,72 +99,49 @@ impl StartUp<'_> {
         };
         let turns = pool.log_turns();
         let failure = FatalErrorReporter::new();
-        let builder = NodeBuilder {
-            chain,
-            config,
-            clock: &clock,
-            ledger_info,
-            usage: UsageMeter::default(),
-            reporter: failure.clone(),
-            host: SimulatedHost {
-                scheduler: Rc::clone(scheduler),
-                failure: failure.clone(),
-            },
+        let host = SimulatedHost {
+            scheduler: Rc::clone(scheduler),
+            failure: failure.clone(),
         };
-        let actors = builder.start_actors(pool, &tip);
-        let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
-        let (head, reads) = (actors.head.clone(), actors.reads.clone());
-        let inline_reader = builder.inline_reader(&actors, &reader);
         let applier = writer.applier();
-        let workers = builder.workers(actors, (writer, reader.clone()), tip);
-        scheduler.add(reader_process(workers.executor, &head, &reader));
-        let storage = workers.storage;
-        scheduler.add(Box::new(CommittingWorker {
-            worker: storage.writer,
-            applier: applier.clone(),
-        }));
-        scheduler.add(Box::new(CommittingWorker {
-            worker: storage.applier,
-            applier,
-        }));
-        let Readers {
-            point_reader,
-            readers,
-        } = storage.readers;
-        for worker in iter::once(point_reader).chain(readers) {
-            scheduler.add(reader_process(worker, &head, &reader));
-        }
-        let (checks, signatures) = SignatureChecks::new(&config.signatures);
-        // The simulation renders no responses, so the other end of this queue is dropped.
-        let (costs, meter) = (
-            Arc::clone(&mailboxes.meters.costs),
-            Arc::clone(&mailboxes.meters.renderers),
-        );
-        let (renderers, ..) = Renderers::new(&config.work, costs, meter);
-        mailboxes.sequencer.send(Start {
-            batches: mailboxes.sequencer.recipient(),
-        });
-        disk.set_on_sync(preempt_during_sync);
-        let storage_health = health.health().clone();
-        let handle = NodeHandle::new(NodeParts {
+        let opened = Opened {
             chain: chain.clone(),
             config: config.clone(),
             clock: clock.clone(),
-            head: head.clone(),
-            mailboxes: mailboxes.clone(),
-            inline_reader,
-            queues: RequestQueues {
-                signatures: checks,
-                renderers,
-                reads,
-            },
-            wait_limit: wait_limit(&config.wait),
-            health,
+            pool,
+            writer,
+            reader: reader.clone(),
             files: StoreFiles::default(),
-            reporter: failure.clone(),
-            stalls: Stalls::default(),
-        });
-        let (handle, notifier_task) = handle.for_thread();
+            usage: UsageMeter::default(),
+            tip,
+            ledger_info,
+        };
+        let wiring = Wiring::new(&opened, &host, &failure);
+        let parts = Parts::new(opened, wiring, &failure);
+        let NodeParts {
+            mailboxes,
+            head,
+            health,
+            ..
+        } = parts.handle.node();
+        let (mailboxes, head) = (mailboxes.clone(), head.clone());
+        let storage_health = health.health().clone();
+        let workers = parts.workers;
+        scheduler.add(reader_process(workers.executor, &head, &reader));
+        scheduler.add(Box::new(CommittingWorker {
+            worker: workers.writer,
+            applier: applier.clone(),
+        }));
+        scheduler.add(Box::new(CommittingWorker {
+            worker: workers.applier,
+            applier,
+        }));
+        for worker in iter::once(workers.point_reader).chain(workers.readers) {
+            scheduler.add(reader_process(worker, &head, &reader));
+        }
+        parts.actors.run(&host, parts.inboxes);
+        disk.set_on_sync(preempt_during_sync);
+        let (handle, notifier_task) = parts.handle.for_thread();
         let is_active = Rc::new(Cell::new(true));
         scheduler.add(Task::new("notifier".to_owned(), is_active, notifier_task));
         Ok(NodeUnderTest {
@@ -180,7 +153,7 @@ impl StartUp<'_> {
             clock,
             disk,
             turns,
-            _signatures: signatures,
+            _services: parts.services,
         })
     }
 }

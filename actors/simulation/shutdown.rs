@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Pending,
     mempool::persistence::{file, restore::merge_pending},
-    node::quiesce,
+    node::stop::quiesce,
     protocol::mempool::{GetPending, PendingStatus},
 };
 use ledger_crypto::HashValue;

@@ -21,7 +21,7 @@ pub(crate) const THREAD: &str = "store-applier";
 ///
 /// The thread reports a fault of the disk to `health` and continues, unless the fault is an earlier
 /// one of the writer. Any other error is fatal: the thread reports it to `reporter` and ends.
-pub(super) fn applier(
+pub(crate) fn applier(
     store: StoreApplier,
     requests: Receiver<ApplyRequest>,
     recorder: FlightRecorder,

@@ -23,15 +23,20 @@ const PAUSE_USECS_MAX: u64 = 1_000_000;
 
 /// The store of an [`InlineReader`]. Clones share it.
 ///
-/// It is empty before the storage actor sets it and after the storage actor revokes it. So the
-/// handle of a stopped node does not hold the store open.
-#[derive(Clone, Debug, Default)]
-pub(super) struct InlineStore(Arc<ArcSwapOption<StoreReader>>);
+/// It is empty after the storage actor revokes it. So the handle of a stopped node does not hold
+/// the store open.
+#[derive(Clone, Debug)]
+pub(crate) struct InlineStore(Arc<ArcSwapOption<StoreReader>>);
 
 impl InlineStore {
-    /// Sets the store, which enables inline reads.
-    pub(super) fn set(&self, store: StoreReader) {
-        self.0.store(Some(Arc::new(store)));
+    pub(crate) fn new(store: StoreReader) -> Self {
+        Self(Arc::new(ArcSwapOption::from_pointee(store)))
+    }
+
+    /// Creates one that is revoked.
+    #[cfg(test)]
+    pub(super) fn revoked() -> Self {
+        Self(Arc::default())
     }
 
     /// Releases the store. All later queries run on reader threads.
@@ -44,8 +49,8 @@ impl InlineStore {
 ///
 /// A read of a few rows in memory takes microseconds, less than a round trip to a reader thread.
 /// Together with a faster JSON serializer, inline reads reduced the node's CPU time for a balance
-/// request from 19.9 us to 13.2 us. They bypass the storage actor, which creates this
-/// reader and revokes its store when it stops.
+/// request from 19.9 us to 13.2 us. They bypass the storage actor, which revokes
+/// the store when it stops.
 ///
 /// An inline read can wait only for the disk. The caller must send the query to a reader thread if
 /// one of these holds:
@@ -71,7 +76,7 @@ pub(crate) struct InlineReader {
 }
 
 impl InlineReader {
-    pub(super) fn new(
+    pub(crate) fn new(
         store: InlineStore,
         head: HeadReader,
         health: HealthReporter,
@@ -199,8 +204,7 @@ mod tests {
         let clock = Arc::clone(&elapsed_usecs);
         let clock = Clock::new(move || clock.load(Relaxed));
         let head = HeadPublisher::unpruned(ledger_info).reader();
-        let store = InlineStore::default();
-        store.set(reader);
+        let store = InlineStore::new(reader);
         let health = HealthReporter::new(
             StorageHealthPublisher::default(),
             Recipient::new(|_| ()),

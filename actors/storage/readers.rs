@@ -103,26 +103,28 @@ pub(crate) struct ReadQueues {
 
 /// Sending sides of the turns of both queues, which keep the reader threads alive.
 #[derive(Debug)]
-pub(super) struct ReadTurns {
+pub(crate) struct ReadTurns {
     point_reads: Sender<JobTurn>,
     reads: Sender<JobTurn>,
 }
 
 /// Receiving sides of the turns of both queues.
 #[derive(Debug)]
-pub(super) struct ReaderTurns {
+pub(crate) struct ReaderTurns {
     point_reads: Receiver<JobTurn>,
     reads: Receiver<JobTurn>,
 }
 
 impl ReadQueues {
     /// Creates the queues, of at most `jobs_max` queries each, with the budget of `config`, and
-    /// both sides of their turns.
-    pub(super) fn new(
+    /// both sides of their turns. `point_meter` records the point reads, and `meter` the other
+    /// queries.
+    pub(crate) fn new(
         jobs_max: usize,
         config: &WorkConfig,
         costs: &Arc<CostModel>,
-        (point_meter, meter): (Arc<WorkMeter>, Arc<WorkMeter>),
+        point_meter: &Arc<WorkMeter>,
+        meter: &Arc<WorkMeter>,
     ) -> (Self, ReadTurns, ReaderTurns) {
         const JOBS: &str = "storage.read_queue_capacity";
         let reads = QueueLimits {
@@ -139,8 +141,8 @@ impl ReadQueues {
             ..reads
         };
         let (point_reads, point_sender, point_receiver) =
-            WorkQueue::new(point_reads, Arc::clone(costs), point_meter);
-        let (reads, sender, receiver) = WorkQueue::new(reads, Arc::clone(costs), meter);
+            WorkQueue::new(point_reads, Arc::clone(costs), Arc::clone(point_meter));
+        let (reads, sender, receiver) = WorkQueue::new(reads, Arc::clone(costs), Arc::clone(meter));
         let senders = ReadTurns {
             point_reads: point_sender,
             reads: sender,
@@ -163,26 +165,32 @@ impl ReadQueues {
         queue.push(turns, (work, estimate), reply, run);
     }
 
-    /// Creates the threads: one for point reads, and `count` others.
-    pub(super) fn workers(
+    /// Creates the thread for point reads. It ends when the sending sides of its turns are dropped
+    /// and all queued queries have run.
+    pub(crate) fn point_reader(
         &self,
-        (count, config): (usize, &WorkConfig),
         turns: &ReaderTurns,
         context: &ReadContext,
-    ) -> Readers {
-        let point_turns = turns.point_reads.clone();
-        let point_reader = self
-            .point_reads
-            .worker(POINT_THREAD, 0, point_turns, context.clone());
+    ) -> WorkerThread<JobTurn> {
+        let turns = turns.point_reads.clone();
+        self.point_reads
+            .worker(POINT_THREAD, 0, turns, context.clone())
+    }
+
+    /// Creates `count` threads with a nice value for the other queries. They end as
+    /// [`Self::point_reader`] does.
+    pub(crate) fn readers(
+        &self,
+        count: usize,
+        nice: u8,
+        turns: &ReaderTurns,
+        context: &ReadContext,
+    ) -> Vec<WorkerThread<JobTurn>> {
         let reader = |_| {
             let turns = turns.reads.clone();
-            self.reads
-                .worker(THREAD, config.nice, turns, context.clone())
+            self.reads.worker(THREAD, nice, turns, context.clone())
         };
-        Readers {
-            point_reader,
-            readers: (0..count).map(reader).collect(),
-        }
+        (0..count).map(reader).collect()
     }
 }
 
@@ -190,11 +198,4 @@ impl ReadQueues {
 /// correction of the estimate does not count: on a slow machine point reads are still the shortest.
 fn is_short(estimate: &Estimate) -> bool {
     estimate.kind == WorkKind::PointRead && estimate.uncorrected_usecs() <= POINT_READ_USECS_MAX
-}
-
-/// The reader threads. They end when the sending sides of their turns are dropped and all queued
-/// queries have run.
-pub(crate) struct Readers {
-    pub(crate) point_reader: WorkerThread<JobTurn>,
-    pub(crate) readers: Vec<WorkerThread<JobTurn>>,
 }

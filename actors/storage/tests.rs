@@ -1,19 +1,29 @@
 //! Tests of the writer queue's capacity, the delay before an apply, and notifications of the
 //! health.
 
-use super::*;
+use super::{
+    applier::applier,
+    health::HealthReporter,
+    meter::CommitMeter,
+    writer::{Writer, WriterPeers, apply_delay},
+    *,
+};
 use crate::{
+    Clock, WorkConfig,
     error::{FaultKind, NotWritable, StorageFault},
-    protocol::{committer::BlocksDurable, pruner::PruneDone},
-    runtime::{mailbox::Recipient, work_meter::WorkMeter},
+    protocol::{
+        commit_queue::WriteJobs,
+        committer::BlocksDurable,
+        durable_reader::{ApplyRequests, DurableReader},
+        pruner::PruneDone,
+    },
+    runtime::{fatal::FatalErrorReporter, work_meter::WorkMeter},
     state::{
         committed::IndexedBlock,
         flight_recorder::FlightRecorder,
-        head::HeadPublisher,
         prune_horizon::{Horizon, PruneHorizonPublisher},
-        storage_health::ShortageSource,
+        storage_health::{ShortageSource, StorageHealthPublisher},
     },
-    storage::meter::CommitMeter,
 };
 use ledger_execution::execute_block;
 use ledger_store::{PruneBound, Store, StoreOptions};
@@ -25,30 +35,94 @@ use ledger_test_support::{
 };
 use ledger_types::{AccountAddress, ChainTip, OrderedBlock, Parameters, StateError, StateKey};
 use ledger_vm::Chain;
-use std::{io, sync::Mutex};
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
 
-#[test]
-fn writer_queue_has_capacity_for_exactly_the_jobs_that_can_be_outstanding() {
-    const IN_FLIGHT_MAX: u64 = 2;
+/// A storage, the other side of its queue, and its notifications.
+struct Fixture {
+    storage: Storage,
+    write_jobs: WriteJobs,
+    health: StorageHealthPublisher,
+    /// Notifications that it has sent, as text.
+    sent: Arc<Mutex<Vec<String>>>,
+    reporter: FatalErrorReporter,
+}
+
+/// Creates a storage whose node has at most `in_flight_max` blocks in flight.
+fn fixture(in_flight_max: usize) -> Fixture {
     let reporter = FatalErrorReporter::new();
-    let (mut storage, _parts) = Storage::new(
-        (&StorageConfig::default(), &WorkConfig::default()),
-        IN_FLIGHT_MAX as usize,
-        reporter.clone(),
+    let (commits, write_jobs) = CommitQueue::new(write_jobs_max(in_flight_max), reporter.clone());
+    let meter = |thread| Arc::new(WorkMeter::new(thread, 1));
+    let (reads, read_turns, _) = ReadQueues::new(
+        1,
+        &WorkConfig::default(),
         &Arc::default(),
-        meters(),
+        &meter(readers::POINT_THREAD),
+        &meter(readers::THREAD),
     );
-    let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
-    for height in 1..=IN_FLIGHT_MAX {
-        storage.commits.commit(executed(height));
+    let sent: Arc<Mutex<Vec<String>>> = Arc::default();
+    let record_pause = |actor: &'static str| {
+        let sent = Arc::clone(&sent);
+        Recipient::new(move |SetPaused(is_paused)| {
+            sent.lock().unwrap().push(format!("{actor} {is_paused}"));
+        })
+    };
+    let canceled = Arc::clone(&sent);
+    let peers = StoragePeers {
+        committer: Recipient::new(move |CancelWaiters| {
+            canceled.lock().unwrap().push("waiters".to_owned());
+        }),
+        paused: ["mempool", "sequencer", "pruner"].map(record_pause).into(),
+    };
+    let health = StorageHealthPublisher::default();
+    let storage = Storage::new(
+        commits,
+        reads,
+        read_turns,
+        InlineStore::revoked(),
+        health.health().clone(),
+        peers,
+    );
+    Fixture {
+        storage,
+        write_jobs,
+        health,
+        sent,
+        reporter,
     }
-    let step = PruneStep {
+}
+
+/// Returns a step that removes nothing.
+fn prune_step() -> PruneStep {
+    PruneStep {
         bound: PruneBound::below(1),
         versions_max: 1,
         timed_versions: None,
         is_checkpoint: false,
-    };
-    storage.handle(step);
+    }
+}
+
+/// Returns a reporter of faults whose messages are dropped.
+fn silent_reporter(publisher: StorageHealthPublisher) -> HealthReporter {
+    HealthReporter::new(publisher, Recipient::new(|_| ()), Recipient::new(|_| ()))
+}
+
+#[test]
+fn writer_queue_has_capacity_for_exactly_the_jobs_that_can_be_outstanding() {
+    const IN_FLIGHT_MAX: u64 = 2;
+    let Fixture {
+        mut storage,
+        write_jobs: _write_jobs,
+        reporter,
+        ..
+    } = fixture(IN_FLIGHT_MAX as usize);
+    let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
+    for height in 1..=IN_FLIGHT_MAX {
+        storage.commits.commit(executed(height));
+    }
+    storage.handle(prune_step());
     assert!(reporter.get().is_none());
     storage.commits.commit(executed(IN_FLIGHT_MAX + 1));
     assert_eq!(reporter.get().unwrap().thread, Storage::NAME);
@@ -83,9 +157,14 @@ fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
     let (writer, store) = store.split();
     let snapshot = store.snapshot().unwrap();
     let mut tip = store.chain_tip().unwrap();
-    let reporter = FatalErrorReporter::new();
-    let (mut storage, parts) = parts();
-    let (commits, reader) = (parts.commits(), parts.durable_reader(store));
+    let Fixture {
+        mut storage,
+        write_jobs,
+        health: publisher,
+        reporter,
+        ..
+    } = fixture(1);
+    let commits = storage.commits.clone();
     let sent: Arc<Mutex<Vec<String>>> = Arc::default();
     let (blocks, steps) = (Arc::clone(&sent), Arc::clone(&sent));
     let peers = WriterPeers {
@@ -97,30 +176,16 @@ fn writes_wait_for_disk_space_in_their_order_and_blocks_continue_one_by_one() {
                 .push(format!("blocks {:?}", heights.collect::<Vec<_>>()));
         }),
         pruner: Recipient::new(move |_: PruneDone| steps.lock().unwrap().push("prune step".into())),
-        meter: Arc::new(CommitMeter::default()),
-        recorder: FlightRecorder::new(Clock::default()),
     };
     let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
-    let health = parts.health();
-    let context = ReadContext {
-        head: HeadPublisher::new(*snapshot.ledger_info(), horizon.horizon()).reader(),
-        reader,
-        health: HealthReporter::new(
-            parts.publisher.clone(),
-            Recipient::new(|_| ()),
-            Recipient::new(|_| ()),
-        ),
-    };
-    let StorageWorkers { mut writer, .. } =
-        parts.workers((writer, horizon), context, peers, &reporter);
+    let health = publisher.health().clone();
+    let recorder = FlightRecorder::new(Clock::default());
+    let meter = Arc::new(CommitMeter::default());
+    let writer = Writer::new(writer, horizon, peers, meter, recorder);
+    let mut writer = writer.serve(write_jobs, silent_reporter(publisher), reporter.clone());
     disk.inject(Fault::FullWrites { count: usize::MAX });
     commits.commit(next_block(&chain, &snapshot, &mut tip));
-    storage.handle(PruneStep {
-        bound: PruneBound::below(1),
-        versions_max: 1,
-        timed_versions: None,
-        is_checkpoint: false,
-    });
+    storage.handle(prune_step());
     for _ in 0..2 {
         assert!(writer.step().is_continue());
         assert!(writer.pause().is_some(), "the write is repeated");
@@ -155,31 +220,33 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
     let mut tip = store.chain_tip().unwrap();
     let mut next_block = || next_block(&chain, &snapshot, &mut tip);
 
-    let reporter = FatalErrorReporter::new();
-    let (_storage, parts) = parts();
-    let (commits, reader) = (parts.commits(), parts.durable_reader(store.clone()));
+    let Fixture {
+        storage,
+        write_jobs,
+        health,
+        reporter,
+        ..
+    } = fixture(1);
+    let commits = storage.commits.clone();
+    let (requests, apply_jobs) = ApplyRequests::new();
+    let reader = DurableReader::new(store.clone(), requests);
     let peers = WriterPeers {
         committer: Recipient::new(|_| ()),
         pruner: Recipient::new(|_| ()),
-        meter: Arc::new(CommitMeter::default()),
-        recorder: FlightRecorder::new(Clock::default()),
     };
     let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
-    let head = HeadPublisher::new(*snapshot.ledger_info(), horizon.horizon()).reader();
-    let context = ReadContext {
-        head,
-        reader: reader.clone(),
-        health: HealthReporter::new(
-            StorageHealthPublisher::default(),
-            Recipient::new(|_| ()),
-            Recipient::new(|_| ()),
-        ),
-    };
-    let StorageWorkers {
-        mut writer,
-        mut applier,
-        ..
-    } = parts.workers((writer, horizon), context, peers, &reporter);
+    let health = silent_reporter(health);
+    let recorder = FlightRecorder::new(Clock::default());
+    let mut applier = applier(
+        writer.applier(),
+        apply_jobs,
+        recorder.clone(),
+        health.clone(),
+        reporter.clone(),
+    );
+    let meter = Arc::new(CommitMeter::default());
+    let writer = Writer::new(writer, horizon, peers, meter, recorder);
+    let mut writer = writer.serve(write_jobs, health, reporter.clone());
     for is_requested in [false, true] {
         let block = next_block();
         let height = block.block().height();
@@ -190,7 +257,7 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
             store.would_wait(height),
             "the writer applies only after the pause"
         );
-        assert_eq!(writer.pause(), Some(writer::apply_delay(transactions)));
+        assert_eq!(writer.pause(), Some(apply_delay(transactions)));
         if is_requested {
             reader.request_apply(height);
             reader.request_apply(height);
@@ -206,22 +273,6 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
     assert!(reporter.get().is_none());
 }
 
-/// Returns the meters of both kinds of reader threads.
-fn meters() -> (Arc<WorkMeter>, Arc<WorkMeter>) {
-    let meter = |thread| Arc::new(WorkMeter::new(thread, 1));
-    (meter(readers::POINT_THREAD), meter(readers::THREAD))
-}
-
-fn parts() -> (Storage, StorageParts) {
-    Storage::new(
-        (&StorageConfig::default(), &WorkConfig::default()),
-        1,
-        FatalErrorReporter::new(),
-        &Arc::default(),
-        meters(),
-    )
-}
-
 fn fault(kind: FaultKind) -> StorageFault {
     StorageFault {
         thread: "test",
@@ -230,33 +281,12 @@ fn fault(kind: FaultKind) -> StorageFault {
     }
 }
 
-/// Returns a storage with its parts, and the notifications that it sends, as text.
-fn storage_with_notifications() -> (Storage, StorageParts, Arc<Mutex<Vec<String>>>) {
-    let (storage, parts) = parts();
-    let sent: Arc<Mutex<Vec<String>>> = Arc::default();
-    let record_pause = |actor: &'static str| {
-        let sent = Arc::clone(&sent);
-        Recipient::new(move |SetPaused(is_paused)| {
-            sent.lock().unwrap().push(format!("{actor} {is_paused}"));
-        })
-    };
-    let canceled = Arc::clone(&sent);
-    let peers = StoragePeers {
-        committer: Recipient::new(move |CancelWaiters| {
-            canceled.lock().unwrap().push("waiters".to_owned());
-        }),
-        paused: ["mempool", "sequencer", "pruner"].map(record_pause).into(),
-    };
-    parts.peers.set(peers).unwrap();
-    (storage, parts, sent)
-}
-
 /// Returns a reporter whose messages `storage` handles immediately.
-fn reporter_to(storage: Storage, parts: &StorageParts) -> HealthReporter {
+fn reporter_to(storage: Storage, health: StorageHealthPublisher) -> HealthReporter {
     let fault_receiver = Arc::new(Mutex::new(storage));
     let space_receiver = Arc::clone(&fault_receiver);
     HealthReporter::new(
-        parts.publisher.clone(),
+        health,
         Recipient::new(move |message: FirstFault| fault_receiver.lock().unwrap().handle(message)),
         Recipient::new(move |message: DiskSpaceChanged| {
             space_receiver.lock().unwrap().handle(message);
@@ -266,8 +296,13 @@ fn reporter_to(storage: Storage, parts: &StorageParts) -> HealthReporter {
 
 #[test]
 fn notifies_the_other_actors_of_each_change_of_the_disk_space() {
-    let (storage, parts, sent) = storage_with_notifications();
-    let reporter = reporter_to(storage, &parts);
+    let Fixture {
+        storage,
+        health,
+        sent,
+        ..
+    } = fixture(1);
+    let reporter = reporter_to(storage, health);
     let shortage: Arc<str> = "7 bytes are left".into();
     for is_low in [true, true, false, false] {
         reporter.report_disk_space(ShortageSource::Monitor, is_low.then_some(&shortage));
@@ -280,8 +315,13 @@ fn notifies_the_other_actors_of_each_change_of_the_disk_space() {
 
 #[test]
 fn cancels_all_waits_and_pauses_once_after_the_first_fault() {
-    let (storage, parts, sent) = storage_with_notifications();
-    let reporter = reporter_to(storage, &parts);
+    let Fixture {
+        storage,
+        health,
+        sent,
+        ..
+    } = fixture(1);
+    let reporter = reporter_to(storage, health);
     reporter.report(&fault(FaultKind::Write));
     reporter.report(&fault(FaultKind::Read));
     reporter.report_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
@@ -292,14 +332,15 @@ fn cancels_all_waits_and_pauses_once_after_the_first_fault() {
 
 #[test]
 fn notifies_the_other_actors_of_the_newest_health() {
-    let (mut storage, parts, sent) = storage_with_notifications();
-    parts
-        .publisher
-        .publish_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
-    parts
-        .publisher
-        .publish_disk_space(ShortageSource::Monitor, None);
-    parts.publisher.publish_fault(&fault(FaultKind::Write));
+    let Fixture {
+        mut storage,
+        health,
+        sent,
+        ..
+    } = fixture(1);
+    health.publish_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
+    health.publish_disk_space(ShortageSource::Monitor, None);
+    health.publish_fault(&fault(FaultKind::Write));
     storage.handle(DiskSpaceChanged);
     assert_eq!(
         *sent.lock().unwrap(),
@@ -309,18 +350,18 @@ fn notifies_the_other_actors_of_the_newest_health() {
 
 #[test]
 fn publishes_the_first_fault_before_it_notifies_the_storage_actor() {
-    let (_storage, parts) = parts();
-    let health = parts.health();
+    let publisher = StorageHealthPublisher::default();
+    let health = publisher.health().clone();
     let published: Arc<Mutex<Vec<_>>> = Arc::default();
     let at_notification = Arc::clone(&published);
     let reporter = HealthReporter::new(
-        parts.publisher.clone(),
+        publisher.clone(),
         Recipient::new(move |FirstFault| at_notification.lock().unwrap().push(health.fault())),
         Recipient::new(|_| ()),
     );
     reporter.report_read("test", &StoreError::Gap("injected by the test".to_owned()));
     assert_eq!(
-        parts.health().unavailable(),
+        publisher.health().unavailable(),
         None,
         "a gap is no fault of the disk"
     );
@@ -332,7 +373,7 @@ fn publishes_the_first_fault_before_it_notifies_the_storage_actor() {
     }
     assert_eq!(*published.lock().unwrap(), [Some(fault(FaultKind::Write))]);
     assert!(matches!(
-        parts.health().failed(),
+        publisher.health().failed(),
         Some(NotWritable::ReadFailed(_))
     ));
 }

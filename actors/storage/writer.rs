@@ -51,13 +51,11 @@ const APPLY_DELAY_TRANSACTIONS_MAX: Duration = Duration::from_millis(500);
 /// space is free.
 const SPACE_RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The recipients of the writer's notifications, and its metrics.
+/// The recipients of the writer's messages.
 #[derive(Debug)]
 pub(crate) struct WriterPeers {
     pub(crate) committer: Recipient<BlocksDurable>,
     pub(crate) pruner: Recipient<PruneDone>,
-    pub(crate) meter: Arc<CommitMeter>,
-    pub(crate) recorder: FlightRecorder,
 }
 
 /// Writes that the thread has taken from its queue and not completed.
@@ -71,10 +69,12 @@ struct PendingWrites {
 }
 
 /// The state of the writer thread.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     writer: StoreWriter,
     horizon: PruneHorizonPublisher,
     peers: WriterPeers,
+    meter: Arc<CommitMeter>,
+    recorder: FlightRecorder,
     pending: PendingWrites,
     /// Whether the pending writes wait for disk space.
     is_waiting_for_space: bool,
@@ -82,16 +82,20 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(
+    pub(crate) fn new(
         writer: StoreWriter,
         horizon: PruneHorizonPublisher,
         peers: WriterPeers,
+        meter: Arc<CommitMeter>,
+        recorder: FlightRecorder,
     ) -> Self {
         Self {
             writer,
             horizon,
-            timer: WriteTimer::new(peers.recorder.clock().clone()),
+            timer: WriteTimer::new(recorder.clock().clone()),
             peers,
+            meter,
+            recorder,
             pending: PendingWrites::default(),
             is_waiting_for_space: false,
         }
@@ -105,7 +109,7 @@ impl Writer {
     /// one. A write without disk space is repeated until it succeeds; the thread reports the
     /// shortage to `health` meanwhile. Any other error is fatal: the thread reports it to
     /// `reporter` and ends.
-    pub(super) fn serve(
+    pub(crate) fn serve(
         mut self,
         jobs: WriteJobs,
         health: HealthReporter,
@@ -190,7 +194,7 @@ impl Writer {
             self.timer.time(|_| self.writer.apply())?;
         }
         let applied_height = self.writer.applied_height();
-        self.peers.recorder.record_applied(applied_height);
+        self.recorder.record_applied(applied_height);
         written?;
         let unapplied = self.writer.unapplied_transactions();
         Ok((unapplied > 0).then(|| apply_delay(unapplied)))
@@ -235,7 +239,7 @@ impl Writer {
             });
             let is_checkpoint = step.is_checkpoint;
             self.pending.steps.pop_front();
-            self.peers.meter.pruned(start.elapsed());
+            self.meter.pruned(start.elapsed());
             let timed_usecs = match timed_version {
                 Some(version) => self.writer.block_time_usecs(version)?,
                 None => None,
@@ -286,13 +290,8 @@ impl Writer {
             .map(|indexed| Arc::clone(indexed.block()))
             .collect();
         let start = Instant::now();
-        let WriterPeers {
-            committer,
-            meter,
-            recorder,
-            ..
-        } = &self.peers;
-        let writer = &mut self.writer;
+        let (writer, committer) = (&mut self.writer, &self.peers.committer);
+        let (meter, recorder) = (&self.meter, &self.recorder);
         self.timer.time(|timer| {
             writer.append(&blocks, |wal_blocks| {
                 let heights = blocks.iter().map(|block| block.height());

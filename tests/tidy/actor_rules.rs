@@ -10,7 +10,13 @@ const TEST_FOLDERS: [&str; 4] = ["benches", "simulation", "testing", "tests"];
 const OWNERS: [(&str, &[&str]); 8] = [
     (
         "HeadPublisher",
-        &["state/head.rs", "committer/", "node/builder.rs"],
+        &[
+            "state/head.rs",
+            "committer/",
+            "node/wires.rs",
+            "node/wiring.rs",
+            "node/parts.rs",
+        ],
     ),
     (
         "PruneHorizonPublisher",
@@ -19,12 +25,14 @@ const OWNERS: [(&str, &[&str]); 8] = [
             "state/prune_horizon.rs",
             "state/head.rs",
             "storage/",
-            "node/builder.rs",
+            "node/wires.rs",
+            "node/wiring.rs",
+            "node/parts.rs",
         ],
     ),
     (
         "StorageHealthPublisher",
-        &["state/storage_health.rs", "storage/"],
+        &["state/storage_health.rs", "storage/", "node/wiring.rs"],
     ),
     ("RwLock", &["state/head.rs"]),
     ("Mutex", &[]),
@@ -35,6 +43,9 @@ const OWNERS: [(&str, &[&str]); 8] = [
             "protocol/durable_reader.rs",
             "storage/",
             "committer/",
+            "node/wires.rs",
+            "node/wiring.rs",
+            "node/parts.rs",
         ],
     ),
     ("InlineReader", &["storage/", "node/"]),
@@ -43,7 +54,7 @@ const OWNERS: [(&str, &[&str]); 8] = [
         &[
             "protocol/durable_reader.rs",
             "storage/",
-            "node/builder.rs",
+            "node/wires.rs",
             "mempool/persistence/restore.rs",
         ],
     ),

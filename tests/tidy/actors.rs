@@ -121,13 +121,13 @@ fn message_differences(page: &Messages, code: &Messages) -> Vec<String> {
         .collect()
 }
 
-fn page() -> String {
+pub(super) fn page() -> String {
     let path = root().join(PAGE);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Returns the cells of the first table of a section, without its two head lines.
-fn rows(page: &str, section: &str) -> Vec<Vec<String>> {
+pub(super) fn rows(page: &str, section: &str) -> Vec<Vec<String>> {
     let heading = format!("## {section}");
     let lines = page.lines().skip_while(|line| *line != heading);
     let table = lines

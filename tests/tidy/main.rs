@@ -1,5 +1,6 @@
 //! Tests of the source tree: import cycles and layers, citations and links, the names and tests
-//! that documents mention, the page on the actors, tools, and the crates of the workspace.
+//! that documents mention, the page on the actors, the wires of a node, tools, and the crates of the
+//! workspace.
 
 mod actor_rules;
 mod actors;
@@ -13,6 +14,7 @@ mod modules;
 mod names;
 mod threats;
 mod tools;
+mod wiring;
 mod workspace;
 
 use std::path::Path;

@@ -28,10 +28,10 @@ impl Called {
             10,
             ledger_clock(&clock),
             HeadPublisher::unpruned(ledger_info(0)).reader(),
-            (
-                Recipient::new(move |removals| send_removals.send(removals).unwrap()),
-                Recipient::new(|_| ()),
-            ),
+            MempoolPeers {
+                removals: Recipient::new(move |removals| send_removals.send(removals).unwrap()),
+                not_pending: Recipient::new(|_| ()),
+            },
             Arc::default(),
         );
         Self {

@@ -2,7 +2,10 @@
 
 use super::envelope::Envelope;
 use crate::runtime::actor::Actor;
-use actix::{Addr, ArbiterHandle, AsyncContext as _, Context, WrapFuture as _};
+use actix::{
+    Addr, ArbiterHandle, AsyncContext as _, Context, WrapFuture as _,
+    dev::channel::{AddressReceiver, channel},
+};
 use tokio::task::yield_now;
 
 /// Number of messages after which an actor yields to the other tasks of its thread: timers, and
@@ -50,15 +53,30 @@ impl<A: Actor> actix::Handler<Envelope<A>> for Hosted<A> {
     }
 }
 
-/// Starts an actor on the thread of an arbiter.
-pub(super) fn start<A: Actor>(arbiter: &ArbiterHandle, actor: A) -> Addr<Hosted<A>> {
-    actix::Actor::start_in_arbiter(arbiter, move |_| Hosted::new(actor))
+/// Capacity of actix's channel. [`Addr::do_send`] ignores it, and the mailbox has a bound of its
+/// own.
+const CHANNEL_CAPACITY: usize = 0;
+
+/// The receiving side of an actor's channel.
+pub(super) type Receiver<A> = AddressReceiver<Hosted<A>>;
+
+/// Creates the channel of an actor that does not run yet.
+pub(super) fn open<A: Actor>() -> (Addr<Hosted<A>>, Receiver<A>) {
+    let (sender, receiver) = channel(CHANNEL_CAPACITY);
+    (Addr::new(sender), receiver)
 }
 
-/// Starts an actor on the calling thread.
+/// Runs an actor on the thread of an arbiter.
+pub(super) fn run<A: Actor>(arbiter: &ArbiterHandle, receiver: Receiver<A>, actor: A) {
+    // `false` means that the arbiter has ended. The actor is dropped, and its channel closed.
+    let _ =
+        arbiter.spawn_fn(move || drop(Context::with_receiver(receiver).run(Hosted::new(actor))));
+}
+
+/// Runs an actor on the calling thread.
 #[cfg(test)]
-pub(super) fn start_here<A: Actor>(actor: A) -> Addr<Hosted<A>> {
-    actix::Actor::start(Hosted::new(actor))
+pub(super) fn run_here<A: Actor>(receiver: Receiver<A>, actor: A) {
+    Context::with_receiver(receiver).run(Hosted::new(actor));
 }
 
 /// Returns an actor as a future that handles its messages, and its address.

@@ -97,20 +97,29 @@ impl<A: Actor> fmt::Debug for Mailbox<A> {
     }
 }
 
+/// The receiving side of a mailbox, which holds its messages until an actor runs.
+pub(crate) struct Inbox<A: Actor>(hosted::Receiver<A>);
+
+impl<A: Actor> Inbox<A> {
+    /// Runs an actor on the thread of an arbiter.
+    pub(super) fn run(self, arbiter: &ArbiterHandle, actor: A) {
+        hosted::run(arbiter, self.0, actor);
+    }
+}
+
 impl<A: Actor> Mailbox<A> {
-    /// Starts an actor on the thread of an arbiter.
+    /// Creates a mailbox and its inbox, behind which no actor runs yet.
     ///
-    /// At most `capacity` requests wait. `thread` is the name of the thread. The mailbox reports
-    /// a panic of a handler to `reporter`.
-    pub(super) fn start(
-        arbiter: &ArbiterHandle,
+    /// At most `capacity` requests wait. `thread` is the name of the actor's thread. The mailbox
+    /// reports a panic of a handler to `reporter`.
+    pub(crate) fn open(
         thread: &'static str,
         capacity: usize,
-        actor: A,
         reporter: &FatalErrorReporter,
-    ) -> Self {
-        let address = Address::Actix(hosted::start(arbiter, actor));
-        Self::new(address, thread, capacity, reporter)
+    ) -> (Self, Inbox<A>) {
+        let (address, receiver) = hosted::open();
+        let mailbox = Self::new(Address::Actix(address), thread, capacity, reporter);
+        (mailbox, Inbox(receiver))
     }
 
     fn new(
@@ -244,13 +253,21 @@ impl<A: super::timer::TimedActor> Mailbox<A> {
         actor: A,
         reporter: &FatalErrorReporter,
     ) -> Self {
+        let (mailbox, inbox) = Self::open(thread, capacity, reporter);
+        inbox.run_here(&mailbox, actor);
+        mailbox
+    }
+}
+
+#[cfg(test)]
+impl<A: super::timer::TimedActor> Inbox<A> {
+    /// Runs the actor of `mailbox` on the calling thread.
+    pub(crate) fn run_here(self, mailbox: &Mailbox<A>, actor: A) {
         let timers = actor.timers();
-        let address = Address::Actix(hosted::start_here(actor));
-        let mailbox = Self::new(address, thread, capacity, reporter);
+        hosted::run_here(self.0, actor);
         for timer in timers {
             actix::spawn(timer.run(mailbox.clone()));
         }
-        mailbox
     }
 }
 

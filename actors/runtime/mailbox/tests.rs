@@ -71,8 +71,10 @@ impl Fixture {
             release: released,
         };
         let reporter = FatalErrorReporter::new();
+        let (mailbox, inbox) = Mailbox::open("slow", capacity, &reporter);
+        inbox.run(&arbiter.handle(), actor);
         let fixture = Self {
-            mailbox: Mailbox::start(&arbiter.handle(), "slow", capacity, actor, &reporter),
+            mailbox,
             reporter,
             started,
             release,

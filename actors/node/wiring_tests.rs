@@ -1,10 +1,9 @@
 //! Tests of the connections between the actors of a node.
 
-use super::builder::NodeBuilder;
+use super::{parts::Parts, wires::opened, wiring::Wiring};
 use crate::{
     committer::Committer,
-    config::{MempoolConfig, NodeConfig},
-    mempool::Pool,
+    config::NodeConfig,
     protocol::committer::BlocksDurable,
     runtime::{
         actor::Actor,
@@ -16,12 +15,7 @@ use crate::{
     state::committed::IndexedBlock,
     testing::ledger_clock,
 };
-use ledger_store::UsageMeter;
-use ledger_test_support::{
-    HandClock,
-    block::{block, ledger_info},
-    development_chain,
-};
+use ledger_test_support::{HandClock, block::block, store::open_store};
 use std::sync::{Arc, Mutex};
 
 /// Runs the committer on the thread that sends to it. The other actors handle no messages.
@@ -32,18 +26,30 @@ struct CommitterHost {
 }
 
 impl ActorHost for CommitterHost {
-    fn run<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
-        let sink = RecordingSink {
-            actor: Mutex::new(actor),
+    type Inbox<A: TimedActor> = Arc<RecordingSink<A>>;
+
+    fn open<A: TimedActor>(
+        &self,
+        _: ArbiterGroup,
+        capacity: usize,
+    ) -> (Mailbox<A>, Arc<RecordingSink<A>>) {
+        let sink = Arc::new(RecordingSink {
+            actor: Mutex::new(None),
             receivers: Arc::clone(&self.receivers),
-        };
-        Mailbox::with_sink(Arc::new(sink), capacity, &FatalErrorReporter::new())
+        });
+        let inbox = Arc::clone(&sink);
+        let mailbox = Mailbox::with_sink(sink, capacity, &FatalErrorReporter::new());
+        (mailbox, inbox)
+    }
+
+    fn run<A: TimedActor>(&self, inbox: Arc<RecordingSink<A>>, actor: A) {
+        inbox.actor.lock().unwrap().replace(actor);
     }
 }
 
 /// A sink that records the receiver of each message, and delivers only messages to the committer.
 struct RecordingSink<A> {
-    actor: Mutex<A>,
+    actor: Mutex<Option<A>>,
     receivers: Arc<Mutex<Vec<&'static str>>>,
 }
 
@@ -55,7 +61,7 @@ impl<A: Actor> EnvelopeSink<A> for RecordingSink<A> {
     fn deliver(&self, envelope: Envelope<A>) {
         self.receivers.lock().unwrap().push(A::NAME);
         if A::NAME == Committer::NAME {
-            envelope.deliver(&mut self.actor.lock().unwrap());
+            envelope.deliver(self.actor.lock().unwrap().as_mut().unwrap());
         }
     }
 }
@@ -64,19 +70,16 @@ impl<A: Actor> EnvelopeSink<A> for RecordingSink<A> {
 fn notifies_the_mempool_of_a_block_before_the_other_actors() {
     let host = CommitterHost::default();
     let receivers = Arc::clone(&host.receivers);
-    let builder = NodeBuilder {
-        chain: &development_chain(),
-        config: &NodeConfig::default(),
-        clock: &ledger_clock(&HandClock::at_secs(1_800_000_000)),
-        ledger_info: ledger_info(0),
-        usage: UsageMeter::default(),
-        reporter: FatalErrorReporter::new(),
-        host,
-    };
-    let pool = Pool::new(MempoolConfig::default());
-    let actors = builder.start_actors(pool, &block(0, &[], &[]).tip);
-    receivers.lock().unwrap().clear();
-    actors.mailboxes.committer.send(BlocksDurable {
+    let directory = tempfile::tempdir().unwrap();
+    let (chain, store) = open_store(directory.path());
+    let clock = ledger_clock(&HandClock::at_secs(1_800_000_000));
+    let reporter = FatalErrorReporter::new();
+    let opened = opened(chain, store, NodeConfig::default(), clock);
+    let wiring = Wiring::new(&opened, &host, &reporter);
+    let parts = Parts::new(opened, wiring, &reporter);
+    let mailboxes = &parts.handle.node().mailboxes;
+    parts.actors.run(&host, parts.inboxes);
+    mailboxes.committer.send(BlocksDurable {
         blocks: vec![IndexedBlock::without_updates(block(1, &[], &[]))],
         wal_blocks: Vec::new(),
         write_usecs: None,

@@ -1,0 +1,123 @@
+//! The start of a node.
+
+use super::{
+    Node,
+    parts::Parts,
+    threads::{Threads, watch},
+    wires::Opened,
+    wiring::Wiring,
+};
+use crate::{
+    Clock, NodeConfig, StartError,
+    mempool::{
+        Pool,
+        persistence::restore::{Restored, RestoredFile, restore},
+    },
+    runtime::{arbiters::Arbiters, clock::LedgerClock, fatal::FatalErrorReporter},
+};
+use ledger_store::Store;
+use ledger_vm::Chain;
+use std::path::Path;
+
+impl Node {
+    /// Starts all actors and threads on a store whose genesis block is committed.
+    ///
+    /// A graceful stop saves the mempool in the file `mempool.bcs` of `data_dir`, and a start
+    /// restores it from there. The file stays until [`Node::discard_saved_pool`]. Without a
+    /// directory the mempool is not saved.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StartError::NoSystem`] outside an actix system, [`StartError::ZeroSetting`] if a
+    /// setting is below its minimum, [`StartError::Store`] or [`StartError::SavedPool`] if the
+    /// store or the saved mempool cannot be read, and [`StartError::Thread`] if a thread cannot be
+    /// started. No block was ordered, and the saved mempool is unchanged.
+    pub async fn start(
+        chain: Chain,
+        store: Store,
+        data_dir: Option<&Path>,
+        config: NodeConfig,
+    ) -> Result<Self, StartError> {
+        Self::start_with_clock(chain, store, data_dir, config, Clock::default()).await
+    }
+
+    /// Starts a node with the clock of the caller.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Node::start`].
+    pub async fn start_with_clock(
+        chain: Chain,
+        store: Store,
+        data_dir: Option<&Path>,
+        config: NodeConfig,
+        clock: Clock,
+    ) -> Result<Self, StartError> {
+        if !Arbiters::can_start() {
+            return Err(StartError::NoSystem);
+        }
+        config.check()?;
+        let scrubber = store.scrubber();
+        let (opened, restored_file) = open(chain, store, data_dir, config, clock)?;
+        let reporter = FatalErrorReporter::new();
+        let arbiters = Arbiters::start(opened.config.actors.threads, reporter.clone())
+            .map_err(StartError::Thread)?;
+        let wiring = Wiring::new(&opened, &arbiters, &reporter);
+        let parts = Parts::new(opened, wiring, &reporter);
+        let handle = parts.handle;
+        let threads = Threads::spawn(parts.workers, parts.services, scrubber, &handle)
+            .map_err(StartError::Thread)?;
+        let stall_monitor = watch(&handle).map_err(StartError::Thread)?;
+        // After all that can fail: from here on, blocks are ordered.
+        parts.actors.run(&arbiters, parts.inboxes);
+        Ok(Self {
+            handle,
+            data_dir: data_dir.map(Path::to_owned),
+            restored_file,
+            arbiters,
+            threads,
+            stall_monitor,
+        })
+    }
+}
+
+/// Splits the store, and restores the saved mempool of `data_dir`, whose file is returned.
+///
+/// # Errors
+///
+/// Returns [`StartError::Store`] or [`StartError::SavedPool`] if the store or the saved mempool
+/// cannot be read.
+fn open(
+    chain: Chain,
+    store: Store,
+    data_dir: Option<&Path>,
+    config: NodeConfig,
+    clock: Clock,
+) -> Result<(Opened, Option<RestoredFile>), StartError> {
+    let files = store.files();
+    let (mut writer, reader) = store.split();
+    let tip = reader.chain_tip()?;
+    let ledger_info = *reader.snapshot()?.ledger_info();
+    let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
+    let (limits, now_secs) = (&config.mempool, clock.now_secs());
+    let Restored { pool, file } = match data_dir {
+        Some(directory) => restore(limits, directory, &chain, &reader, now_secs)?,
+        None => Restored {
+            pool: Pool::new(limits.clone()),
+            file: None,
+        },
+    };
+    let opened = Opened {
+        chain,
+        config,
+        clock,
+        pool,
+        usage: writer.measure_usage(),
+        writer,
+        reader,
+        files,
+        tip,
+        ledger_info,
+    };
+    Ok((opened, file))
+}

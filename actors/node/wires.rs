@@ -1,0 +1,134 @@
+//! The types of the wires of a node, and the opened store for which they are created.
+
+use super::{
+    meters::Meters,
+    renderers::{Renderers, RenderersGuard},
+};
+use crate::{
+    NodeConfig,
+    committer::{Committer, CommitterPeers},
+    mempool::{Mempool, MempoolPeers, Pool},
+    protocol::{
+        commit_queue::{CommitQueue, WriteJobs},
+        durable_reader::{ApplyRequest, ApplyRequests},
+    },
+    pruner::{Pruner, PrunerPeers},
+    runtime::{arbiters::ActorHost, clock::LedgerClock, work_queue::JobTurn},
+    sequencer::{Sequencer, SequencerPeers},
+    signatures::{SignatureChecks, SignatureQueues},
+    state::{head::HeadPublisher, prune_horizon::PruneHorizonPublisher},
+    storage::{
+        Storage, StoragePeers,
+        health::HealthReporter,
+        inline_reader::InlineStore,
+        readers::{ReadQueues, ReadTurns, ReaderTurns},
+        writer::WriterPeers,
+    },
+};
+use crossbeam_channel::{Receiver, Sender};
+use ledger_store::{StoreFiles, StoreReader, StoreWriter, UsageMeter};
+use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
+use ledger_vm::Chain;
+use std::sync::{Arc, atomic::AtomicBool};
+
+/// An opened store, and the values that a node begins with.
+pub(crate) struct Opened {
+    pub(crate) chain: Chain,
+    pub(crate) config: NodeConfig,
+    pub(crate) clock: LedgerClock,
+    pub(crate) pool: Pool,
+    pub(crate) writer: StoreWriter,
+    pub(crate) reader: StoreReader,
+    pub(crate) files: StoreFiles,
+    /// Size of the store's content.
+    pub(crate) usage: UsageMeter,
+    pub(crate) tip: ChainTip,
+    pub(crate) ledger_info: LedgerInfo,
+}
+
+impl Opened {
+    /// Creates the metrics of the node.
+    pub(super) fn meters(&self) -> Meters {
+        Meters::new(
+            self.config.storage.readers,
+            self.clock.source().clone(),
+            Arc::clone(self.pool.cost_model()),
+            self.usage.clone(),
+            self.writer.sync_timer(),
+        )
+    }
+}
+
+/// Returns the values of a node without pending transactions.
+#[cfg(test)]
+pub(super) fn opened(
+    chain: Chain,
+    store: ledger_store::Store,
+    config: NodeConfig,
+    clock: LedgerClock,
+) -> Opened {
+    let files = store.files();
+    let (writer, reader) = store.split();
+    Opened {
+        pool: Pool::new(config.mempool.clone()),
+        tip: reader.chain_tip().unwrap(),
+        ledger_info: *reader.snapshot().unwrap().ledger_info(),
+        usage: UsageMeter::default(),
+        chain,
+        config,
+        clock,
+        writer,
+        reader,
+        files,
+    }
+}
+
+/// The receiving sides of the mailboxes.
+pub(crate) struct Inboxes<H: ActorHost> {
+    pub(super) mempool: H::Inbox<Mempool>,
+    pub(super) sequencer: H::Inbox<Sequencer>,
+    pub(super) committer: H::Inbox<Committer>,
+    pub(super) storage: H::Inbox<Storage>,
+    pub(super) pruner: H::Inbox<Pruner>,
+}
+
+/// The recipients of the messages of each part.
+pub(crate) struct Peers {
+    pub(super) mempool: MempoolPeers,
+    pub(super) sequencer: SequencerPeers,
+    pub(super) committer: CommitterPeers,
+    pub(super) storage: StoragePeers,
+    pub(super) pruner: PrunerPeers,
+    pub(super) writer: WriterPeers,
+}
+
+/// The sending and the receiving sides of the queues.
+pub(crate) struct Queues {
+    /// From the committer to the executor.
+    pub(super) ordered: (Sender<OrderedBlock>, Receiver<OrderedBlock>),
+    /// From the executor and the storage to the writer.
+    pub(super) commits: (CommitQueue, WriteJobs),
+    /// From the threads that read durable blocks to the applier.
+    pub(super) applies: (ApplyRequests, Receiver<ApplyRequest>),
+    /// From the storage to the readers.
+    pub(super) reads: (ReadQueues, ReadTurns, ReaderTurns),
+    /// From the handle to the signature threads.
+    pub(super) signatures: (SignatureChecks, SignatureQueues),
+    /// From the handle to the renderers.
+    pub(super) renderers: (Renderers, RenderersGuard, Receiver<JobTurn>),
+}
+
+/// The published values.
+pub(crate) struct Cells {
+    /// Written by the committer.
+    pub(super) head: HeadPublisher,
+    /// Written by the writer.
+    pub(super) horizon: PruneHorizonPublisher,
+    /// Written by the threads that meet a fault or measure the disk.
+    pub(super) health: HealthReporter,
+    /// Revoked by the storage.
+    pub(super) inline_store: InlineStore,
+    /// Whether no pass of the scrubber may run, because the directory exceeds its limit. Written by
+    /// the pruner.
+    pub(super) must_free_pages: Arc<AtomicBool>,
+}
