@@ -253,7 +253,11 @@ impl TestNode {
 }
 
 impl Drop for TestNode {
+    #[expect(clippy::print_stderr, reason = "the log is a part of the test's failure")]
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("log of the node:\n{}", self.log());
+        }
         // Errors mean that the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
