@@ -54,8 +54,8 @@ pub(crate) struct Committer {
     /// Queue of the executor.
     executor: Sender<OrderedBlock>,
     peers: CommitterPeers,
-    /// Number of blocks that are ordered but not published.
-    in_flight: usize,
+    /// Height of the newest ordered block. The blocks above the Head are in flight.
+    newest_ordered: u64,
     head: HeadPublisher,
     waiters: Waiters,
     /// Pending request to reply once no block is in flight.
@@ -79,7 +79,7 @@ impl Committer {
         Self {
             executor,
             peers,
-            in_flight: 0,
+            newest_ordered: head.load().ledger_info().block_height,
             head,
             waiters: Waiters::new(),
             finish: None,
@@ -132,10 +132,17 @@ impl Committer {
     /// Replies to [`Finish`] if all ordered blocks are published or discarded, or if a fault of the
     /// disk prevents further blocks from becoming durable.
     fn finish_if_done(&mut self) {
-        let is_over = self.in_flight == 0 || self.health.failed().is_some();
-        let finish = self
-            .finish
-            .take_if(|finish| is_over || finish.are_blocks_discarded);
+        let Self {
+            head,
+            health,
+            newest_ordered,
+            ..
+        } = &*self;
+        let is_visible = || head.load().ledger_info().block_height >= *newest_ordered;
+        let is_over = self.finish.as_ref().is_some_and(|finish| {
+            finish.are_blocks_discarded || is_visible() || health.failed().is_some()
+        });
+        let finish = self.finish.take_if(|_| is_over);
         if let Some(Finish { done, .. }) = finish {
             // An error means that the receiver was dropped: the stop was canceled.
             let _ = done.send(());
@@ -163,7 +170,7 @@ impl TimedActor for Committer {}
 
 impl Handler<ExecuteBlock> for Committer {
     fn handle(&mut self, execute: ExecuteBlock) {
-        self.in_flight += 1;
+        self.newest_ordered = execute.0.height;
         // A disconnected queue needs no report: the executor reported the failure that ended it.
         if let Err(TrySendError::Full(_)) = self.executor.try_send(execute.0) {
             self.reporter
@@ -174,7 +181,6 @@ impl Handler<ExecuteBlock> for Committer {
 
 impl Handler<BlocksDurable> for Committer {
     fn handle(&mut self, durable: BlocksDurable) {
-        self.in_flight = self.in_flight.saturating_sub(durable.blocks.len());
         self.publish_blocks(durable);
         self.finish_if_done();
     }

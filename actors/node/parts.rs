@@ -177,6 +177,7 @@ impl Shared {
             self.config.sequencer.clone(),
             self.clock.clone(),
             self.meters().flight.clone(),
+            self.reporter.clone(),
             peers,
         )
     }

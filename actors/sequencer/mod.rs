@@ -17,6 +17,7 @@ use crate::{
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         clock::LedgerClock,
+        fatal::FatalErrorReporter,
         mailbox::Recipient,
         timer::{TimedActor, Timer},
     },
@@ -82,6 +83,7 @@ pub(crate) struct Sequencer {
     config: SequencerConfig,
     clock: LedgerClock,
     recorder: FlightRecorder,
+    reporter: FatalErrorReporter,
     peers: SequencerPeers,
     is_stopped: bool,
     /// Whether a pull is outstanding.
@@ -101,6 +103,7 @@ impl Sequencer {
         config: SequencerConfig,
         clock: LedgerClock,
         recorder: FlightRecorder,
+        reporter: FatalErrorReporter,
         peers: SequencerPeers,
     ) -> Self {
         Self {
@@ -109,6 +112,7 @@ impl Sequencer {
             last_block_elapsed_usecs: clock.source().elapsed_usecs(),
             clock,
             recorder,
+            reporter,
             peers,
             is_stopped: false,
             is_pull_outstanding: false,
@@ -211,8 +215,19 @@ impl Handler<Batch> for Sequencer {
 
 impl Handler<BlockCommitted> for Sequencer {
     fn handle(&mut self, _: BlockCommitted) {
-        self.in_flight = self.in_flight.saturating_sub(1);
-        self.pull_if_below_limit();
+        // A stopped sequencer orders no block, so it needs no count.
+        if self.is_stopped {
+            return;
+        }
+        match self.in_flight.checked_sub(1) {
+            Some(in_flight) => {
+                self.in_flight = in_flight;
+                self.pull_if_below_limit();
+            }
+            None => self
+                .reporter
+                .report(Self::NAME, &"a block was committed that was not ordered"),
+        }
     }
 }
 

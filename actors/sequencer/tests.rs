@@ -21,6 +21,7 @@ struct Fixture {
     pulls: mpsc::UnboundedReceiver<PullBatch>,
     blocks: mpsc::UnboundedReceiver<OrderedBlock>,
     clock: HandClock,
+    reporter: FatalErrorReporter,
 }
 
 fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
@@ -32,7 +33,8 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         heartbeat_secs,
         ..SequencerConfig::default()
     };
-    let (sequencer, inbox) = Mailbox::open("commit", 1, &FatalErrorReporter::new());
+    let reporter = FatalErrorReporter::new();
+    let (sequencer, inbox) = Mailbox::open("commit", 1, &reporter);
     let peers = SequencerPeers {
         mempool: Recipient::new(move |pull| pull_sender.send(pull).unwrap()),
         committer: Recipient::new(move |ExecuteBlock(block)| block_sender.send(block).unwrap()),
@@ -43,6 +45,7 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         config,
         ledger_clock(&clock),
         FlightRecorder::new(Clock::default()),
+        reporter.clone(),
         peers,
     );
     inbox.run_here(&sequencer, actor);
@@ -51,6 +54,7 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         pulls,
         blocks,
         clock,
+        reporter,
     }
 }
 
@@ -90,6 +94,18 @@ async fn orders_no_block_beyond_the_limit_in_flight() {
     assert_eq!(fixture.order_next(2).await.height, 3);
     fixture.wait_until_handled().await;
     assert!(fixture.pulls.try_recv().is_err());
+}
+
+#[actix::test]
+async fn reports_a_committed_block_that_was_not_ordered_as_fatal() {
+    let mut fixture = fixture(2, 0);
+    fixture.order_next(0).await;
+    fixture.notify_committed(1);
+    fixture.wait_until_handled().await;
+    assert!(fixture.reporter.get().is_none());
+    fixture.notify_committed(2);
+    fixture.wait_until_handled().await;
+    assert_eq!(fixture.reporter.get().unwrap().thread, Sequencer::NAME);
 }
 
 #[actix::test]
