@@ -51,8 +51,8 @@
 //! 4. Requests come from the handle only, so there is no cycle of bounded queues. Messages between
 //!    actors are always accepted; their protocol bounds them. (`only_the_handle_sends_requests`)
 //! 5. A worker receives from the queue of its owner and sends to actors. The exceptions have types
-//!    of their own, which storage creates: for example `CommitQueue`, from the executor to the
-//!    writer, and `InlineReader`, for queries on the requesting thread.
+//!    of their own: for example `CommitQueue`, from the executor to the writer, and `InlineReader`,
+//!    for queries on the requesting thread.
 //!    `docs/decisions/storage-exceptions.md` has the measurements that justify them.
 //!    (`state_is_named_by_its_owners_only`)
 //! 6. A broken invariant ends the process: [`Node::failed`] returns it, and recovery from the last
@@ -144,9 +144,8 @@ pub use node::{
     lookup::TransactionStatus,
     meters::MeterStatus,
     renderers::thread_count as renderer_threads,
-    resubmit::Candidate,
     stalls::Stall,
-    submit::Accepted,
+    submit::{Accepted, Candidate},
     verdict::TransactionVerdict,
     version_wait::VERSIONS_AHEAD_MAX,
     wait_many::{HashOutcome, ManyWait},

@@ -14,10 +14,10 @@
 
 use super::{
     handle::{NodeHandle, point_read, point_reads},
-    slices::{SLICE_TRANSACTIONS, Slices},
+    slices::SLICE_TRANSACTIONS,
 };
 use crate::{
-    Accepted, Head, NodeError, SubmitError, protocol::storage::Answer,
+    Accepted, Candidate, Head, NodeError, SubmitError, protocol::storage::Answer,
     state::account_cache::AccountCache,
 };
 use ledger_crypto::HashValue;
@@ -30,15 +30,6 @@ use ledger_types::{
 };
 use std::sync::Arc;
 use tokio::task::yield_now;
-
-/// A transaction of a submission before the check of its signatures.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
-    /// The transaction.
-    pub transaction: &'a SignedTransaction,
-    /// Hash of the transaction, or `None` if [`NodeHandle::may_be_committed`] excluded a commit.
-    pub hash: Option<HashValue>,
-}
 
 /// Maximum number of an account's newest orderless transactions among which that of a nonce is
 /// searched. The index has no nonces, so each one is a row to decode.
@@ -63,61 +54,6 @@ impl NodeHandle {
         self.node().head.with_accounts(|_, accounts| {
             protector_use(accounts, transaction) != ProtectorUse::Unused
         })
-    }
-
-    /// Returns the acceptance of a submission that needs no check of its signatures: its
-    /// transaction is committed inside the window. Returns `None` if the signatures must be
-    /// checked.
-    ///
-    /// `hash` is that of the transaction, or `None` if [`Self::may_be_committed`] excluded a
-    /// commit.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Self::find_committed`] and [`Self::check_capacity`].
-    pub async fn accept_unchecked(
-        &self,
-        transaction: &SignedTransaction,
-        hash: Option<HashValue>,
-        client: ClientKey,
-    ) -> Result<Option<Accepted>, SubmitError> {
-        if let Some(hash) = hash
-            && let Some(accepted) = self.find_committed(transaction, hash, client).await?
-        {
-            return Ok(Some(accepted));
-        }
-        match self.check_capacity(transaction).await {
-            Ok(()) => Ok(None),
-            Err(error) => {
-                let candidate = Candidate { transaction, hash };
-                let accepted = self.committed_or(error, candidate, client).await?;
-                Ok(Some(self.accepted_again(accepted, transaction)))
-            }
-        }
-    }
-
-    /// Checks the transactions of a batch as [`Self::accept_unchecked`] does, with one message to
-    /// the mempool. `Ok(true)` means that the transaction is committed already, and `Ok(false)`
-    /// that its signatures must be checked. The outcomes are in order.
-    pub async fn accept_all_unchecked(
-        &self,
-        candidates: &[Candidate<'_>],
-        client: ClientKey,
-    ) -> Vec<Result<bool, SubmitError>> {
-        let mut outcomes = self.find_all_committed(candidates, client).await;
-        let mut asked: Vec<_> = candidates.iter().zip(&mut outcomes).collect();
-        asked.retain(|(_, outcome)| matches!(outcome, Ok(false)));
-        let transactions: Vec<_> = asked.iter().map(|(asked, _)| asked.transaction).collect();
-        let capacity = self.check_all_capacity(&transactions).await;
-        let mut slices = Slices::default();
-        for ((candidate, outcome), capacity) in asked.into_iter().zip(capacity) {
-            if let Err(error) = capacity {
-                slices.begin_next().await;
-                let committed = self.committed_or(error, *candidate, client).await;
-                *outcome = committed.map(|_| true);
-            }
-        }
-        outcomes
     }
 
     /// Returns which of the transactions are committed inside the window, in order, as
@@ -155,7 +91,7 @@ impl NodeHandle {
     /// # Errors
     ///
     /// Returns `error` if it is not committed or was not looked up.
-    async fn committed_or(
+    pub(super) async fn committed_or(
         &self,
         error: SubmitError,
         candidate: Candidate<'_>,
@@ -306,7 +242,11 @@ impl NodeHandle {
 
     /// Returns the acceptance of a committed transaction. Its signatures were checked before it was
     /// committed, and its hash covers them.
-    fn accepted_again(&self, ledger_info: LedgerInfo, transaction: &SignedTransaction) -> Accepted {
+    pub(super) fn accepted_again(
+        &self,
+        ledger_info: LedgerInfo,
+        transaction: &SignedTransaction,
+    ) -> Accepted {
         let (transaction, vendor) = (transaction.clone(), self.chain().vendor());
         Accepted {
             ledger_info,

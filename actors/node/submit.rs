@@ -1,4 +1,9 @@
-//! Submission of transactions: filter, capacity, signatures, validation, and the mempool.
+//! Submission of transactions. An HTTP worker calls the steps in this order:
+//!
+//! 1. The look-up of committed bytes (`resubmit.rs`), which accepts them without the other steps.
+//! 2. The filter of the operator, and the capacity of the mempool.
+//! 3. The signatures.
+//! 4. The health of the store, the validation against the newest state, and the mempool.
 //!
 //! A single submission is a list of one. A batch is validated in slices, between which the calling
 //! thread serves other requests. The capacity is checked only if the mempool was full before.
@@ -13,6 +18,7 @@ use crate::{
         CheckCapacity, MESSAGE_TRANSACTIONS_MAX, PoolKey, Size, Submission, Submit,
     },
 };
+use ledger_crypto::HashValue;
 use ledger_execution::validate_for_admission;
 use ledger_limits::ClientKey;
 use ledger_types::{CheckedTransaction, LedgerInfo, SignedTransaction, transaction::Executable};
@@ -31,7 +37,71 @@ pub struct Accepted {
     pub transaction: Arc<CheckedTransaction>,
 }
 
+/// A transaction of a submission before the check of its signatures.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// The transaction.
+    pub transaction: &'a SignedTransaction,
+    /// Hash of the transaction, or `None` if [`NodeHandle::may_be_committed`] excluded a commit.
+    pub hash: Option<HashValue>,
+}
+
 impl NodeHandle {
+    /// Returns the acceptance of a submission that needs no check of its signatures: its
+    /// transaction is committed inside the window. Returns `None` if the signatures must be
+    /// checked.
+    ///
+    /// `hash` is that of the transaction, or `None` if [`Self::may_be_committed`] excluded a
+    /// commit.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::find_committed`] and [`Self::check_capacity`].
+    pub async fn accept_unchecked(
+        &self,
+        transaction: &SignedTransaction,
+        hash: Option<HashValue>,
+        client: ClientKey,
+    ) -> Result<Option<Accepted>, SubmitError> {
+        if let Some(hash) = hash
+            && let Some(accepted) = self.find_committed(transaction, hash, client).await?
+        {
+            return Ok(Some(accepted));
+        }
+        match self.check_capacity(transaction).await {
+            Ok(()) => Ok(None),
+            Err(error) => {
+                let candidate = Candidate { transaction, hash };
+                let accepted = self.committed_or(error, candidate, client).await?;
+                Ok(Some(self.accepted_again(accepted, transaction)))
+            }
+        }
+    }
+
+    /// Checks the transactions of a batch as [`Self::accept_unchecked`] does, with one message to
+    /// the mempool. `Ok(true)` means that the transaction is committed already, and `Ok(false)`
+    /// that its signatures must be checked. The outcomes are in order.
+    pub async fn accept_all_unchecked(
+        &self,
+        candidates: &[Candidate<'_>],
+        client: ClientKey,
+    ) -> Vec<Result<bool, SubmitError>> {
+        let mut outcomes = self.find_all_committed(candidates, client).await;
+        let mut asked: Vec<_> = candidates.iter().zip(&mut outcomes).collect();
+        asked.retain(|(_, outcome)| matches!(outcome, Ok(false)));
+        let transactions: Vec<_> = asked.iter().map(|(asked, _)| asked.transaction).collect();
+        let capacity = self.check_all_capacity(&transactions).await;
+        let mut slices = Slices::default();
+        for ((candidate, outcome), capacity) in asked.into_iter().zip(capacity) {
+            if let Err(error) = capacity {
+                slices.begin_next().await;
+                let committed = self.committed_or(error, *candidate, client).await;
+                *outcome = committed.map(|_| true);
+            }
+        }
+        outcomes
+    }
+
     /// Checks a client's submission against the operator's filter; see [`crate::SubmissionFilter`].
     ///
     /// The check is cheap, so it precedes that of the signatures. The node's own senders skip it.

@@ -55,6 +55,10 @@ pub(crate) struct Storage {
     inline_store: InlineStore,
     health: StorageHealth,
     peers: StoragePeers,
+    /// Whether the other actors were notified that writes are paused.
+    is_paused: bool,
+    /// Prune step that waits for the end of the pause. The pruner has at most one in flight.
+    waiting_step: Option<PruneStep>,
 }
 
 impl Storage {
@@ -73,17 +77,23 @@ impl Storage {
             inline_store,
             health,
             peers,
+            is_paused: false,
+            waiting_step: None,
         }
     }
 
-    /// Notifies the other actors whether writes are paused, according to the published health.
-    ///
-    /// Two notifications in a row can be the same, for example if a write fails while disk space is
-    /// low.
-    fn notify_of_pause(&self) {
+    /// Pauses or resumes writes according to the published health. Notifies the other actors if
+    /// that is a change.
+    fn update_pause(&mut self) {
         let is_paused = self.health.is_paused();
+        if std::mem::replace(&mut self.is_paused, is_paused) == is_paused {
+            return;
+        }
         for receiver in &self.peers.paused {
             receiver.send(SetPaused(is_paused));
+        }
+        if !is_paused && let Some(step) = self.waiting_step.take() {
+            self.commits.prune(step);
         }
     }
 }
@@ -112,14 +122,21 @@ impl Actor for Storage {
 impl TimedActor for Storage {}
 
 impl Handler<PruneStep> for Storage {
+    /// Queues the step, or holds it back while writes are paused: the pruner may have sent it
+    /// before it was notified.
     fn handle(&mut self, step: PruneStep) {
-        self.commits.prune(step);
+        if self.is_paused {
+            self.waiting_step = Some(step);
+        } else {
+            self.commits.prune(step);
+        }
     }
 }
 
 impl Handler<DiscardBlocks> for Storage {
     fn handle(&mut self, DiscardBlocks { done }: DiscardBlocks) {
         self.commits.discard();
+        self.waiting_step = None;
         // An error means that the receiver was dropped: the stop was canceled.
         let _ = done.send(());
     }
@@ -128,13 +145,13 @@ impl Handler<DiscardBlocks> for Storage {
 impl Handler<FirstFault> for Storage {
     fn handle(&mut self, _: FirstFault) {
         self.peers.committer.send(CancelWaiters);
-        self.notify_of_pause();
+        self.update_pause();
     }
 }
 
 impl Handler<DiskSpaceChanged> for Storage {
     fn handle(&mut self, _: DiskSpaceChanged) {
-        self.notify_of_pause();
+        self.update_pause();
     }
 }
 

@@ -331,6 +331,24 @@ fn cancels_all_waits_and_pauses_once_after_the_first_fault() {
 }
 
 #[test]
+fn holds_a_prune_step_back_until_writes_are_resumed() {
+    let Fixture {
+        mut storage,
+        write_jobs,
+        health,
+        ..
+    } = fixture(1);
+    let shortage: Arc<str> = "7 bytes are left".into();
+    health.publish_disk_space(ShortageSource::Monitor, Some(&shortage));
+    storage.handle(DiskSpaceChanged);
+    storage.handle(prune_step());
+    assert!(write_jobs.jobs.is_empty(), "writes are paused");
+    health.publish_disk_space(ShortageSource::Monitor, None);
+    storage.handle(DiskSpaceChanged);
+    assert_eq!(write_jobs.jobs.len(), 1);
+}
+
+#[test]
 fn notifies_the_other_actors_of_the_newest_health() {
     let Fixture {
         mut storage,
