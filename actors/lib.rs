@@ -29,6 +29,7 @@
 //! | `runtime` | mailboxes, arbiter groups, worker threads, [`Clock`], fatal errors |
 //! | `state` | published state: [`Head`], accounts, the prune horizon, the health of the storage |
 //! | `protocol` | messages to each actor, and the types that several actors share |
+//! | `notifier` | the task of an HTTP worker that completes its waits |
 //! | `mempool`, `sequencer`, `committer`, `storage`, `pruner`, `signatures`, `filter` | the actors; the signature threads; the [`SubmissionFilter`] of the operator |
 //! | `node` | [`Node`]: start and stop; [`NodeHandle`]: submissions, look-ups, waits |
 //!
@@ -112,6 +113,7 @@ mod filter;
 pub mod fuzzing;
 mod mempool;
 mod node;
+mod notifier;
 mod protocol;
 mod pruner;
 mod runtime;

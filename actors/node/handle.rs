@@ -9,6 +9,7 @@ use crate::{
     SubmissionFilter,
     committer::Committer,
     mempool::Mempool,
+    notifier::notifier,
     protocol::{
         mempool::{GetGasPrice, GetSavedSize},
         notifier::CommitNotifier,
@@ -156,7 +157,7 @@ impl NodeHandle {
     /// return [`NodeError::Stopping`].
     #[must_use = "the task completes the waits of the handle"]
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
-        let (notifier, task) = CommitNotifier::new();
+        let (notifier, task) = notifier();
         self.node().stalls.watch(&notifier.watch());
         let handle = Self {
             shared: Arc::clone(&self.shared),

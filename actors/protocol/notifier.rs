@@ -1,11 +1,5 @@
-//! Commit notifications, delivered in batches to each HTTP worker thread.
-//!
-//! A worker thread runs one notifier task. The committer sends the task a batch of waiters, and the
-//! task completes them on their own thread. This is cheaper than completing each waiter from the
-//! committer:
-//!
-//! * The committer locks the worker's task queue once per batch, not once per waiter.
-//! * A batch has its own reference count of the block, so threads do not contend for a shared one.
+//! Commit notifications, which the committer sends in batches to the notifier task of each HTTP
+//! worker thread.
 
 use super::wait::{CommittedHash, WaitEvent, WaitEvents, WaitOutcome};
 use crate::{
@@ -13,13 +7,9 @@ use crate::{
     state::committed::BlockHandle,
 };
 use ledger_types::LedgerInfo;
-use std::{
-    future::poll_fn,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    task::Poll,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -29,13 +19,7 @@ const TASK: &str = "notifier";
 /// Maximum number of waiters in a batch.
 ///
 /// The bound lets a worker start to respond while the committer looks up the remaining waiters.
-const BATCH_WAITERS_MAX: usize = 256;
-
-/// Maximum number of waiters that the task completes before it yields. A waiter for many counts as
-/// as many as it receives transactions.
-///
-/// The yield lets the worker send their responses while the transactions are still in CPU caches.
-const WAITERS_PER_YIELD: usize = 32;
+pub(crate) const BATCH_WAITERS_MAX: usize = 256;
 
 /// Maximum number of transactions that a waiter for many receives in one event.
 ///
@@ -79,7 +63,7 @@ pub(crate) struct CommittedIndex {
 impl CommitWaiter {
     /// Completes the wait, unless the client has canceled it. A client that waits for a transaction
     /// receives it.
-    fn complete(self, ledger_info: LedgerInfo, block: &Arc<BlockHandle>) {
+    pub(crate) fn complete(self, ledger_info: LedgerInfo, block: &Arc<BlockHandle>) {
         // An error of `send` means that the receiver was dropped: the wait was canceled.
         match self {
             Self::Transaction { reply, index } => {
@@ -97,7 +81,7 @@ impl CommitWaiter {
     }
 
     /// Returns the number of transactions that the waiter receives, or 1 for a version.
-    fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Transaction { .. } | Self::Version(_) => 1,
             Self::Many { committed, .. } => committed.len(),
@@ -119,7 +103,7 @@ impl CommittedIndex {
 
 /// What the task of a worker thread receives.
 #[derive(Debug)]
-enum Notification {
+pub(crate) enum Notification {
     /// Waiters for one block.
     Batch(NotificationBatch),
     /// An event of a wait for many. It follows the commits that were sent before.
@@ -131,44 +115,9 @@ enum Notification {
 
 /// The waiters of one worker thread for transactions of one block.
 #[derive(Debug)]
-struct NotificationBatch {
-    block: DurableBlock,
-    waiters: Vec<CommitWaiter>,
-}
-
-impl NotificationBatch {
-    /// Completes all waiters, yielding after every [`WAITERS_PER_YIELD`] of them.
-    async fn complete(self) {
-        let DurableBlock { ledger_info, block } = self.block;
-        // The batch has its own reference count; see the module documentation.
-        let block = Arc::new(BlockHandle::clone(&block));
-        let mut waiters = self.waiters.into_iter();
-        while waiters.len() > 0 {
-            let mut weight = 0;
-            while weight < WAITERS_PER_YIELD
-                && let Some(waiter) = waiters.next()
-            {
-                weight += waiter.weight();
-                waiter.complete(ledger_info, &block);
-            }
-            yield_without_io().await;
-        }
-    }
-}
-
-/// Runs the notifier task of a worker thread.
-async fn run_notifier(
-    mut notifications: mpsc::UnboundedReceiver<Notification>,
-    counts: Arc<BatchCounts>,
-) {
-    while let Some(notification) = notifications.recv().await {
-        match notification {
-            Notification::Batch(batch) => batch.complete().await,
-            // An error means that the receiver was dropped: the wait was canceled.
-            Notification::Event { events, event } => drop(events.send(event)),
-        }
-        counts.completed.fetch_add(1, Relaxed);
-    }
+pub(crate) struct NotificationBatch {
+    pub(crate) block: DurableBlock,
+    pub(crate) waiters: Vec<CommitWaiter>,
 }
 
 /// Numbers of batches. Relaxed, because they order no other memory access.
@@ -188,23 +137,6 @@ impl BatchCounts {
     }
 }
 
-/// Yields once to the other tasks of the thread.
-///
-/// Unlike [`tokio::task::yield_now`], this wakes the task immediately. tokio defers the wake-up
-/// until it has polled for I/O events, which would cost a system call per yield.
-async fn yield_without_io() {
-    let mut has_yielded = false;
-    poll_fn(|context| {
-        if has_yielded {
-            return Poll::Ready(());
-        }
-        has_yielded = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 /// A handle to the notifier task of one worker thread.
 ///
 /// Its channel is unbounded, but holds each wait at most once, and `wait.capacity` limits how many
@@ -216,20 +148,19 @@ pub(crate) struct CommitNotifier {
 }
 
 impl CommitNotifier {
-    /// Creates a notifier and its task, which the caller must run on the worker thread.
-    ///
-    /// The task ends when the notifier is dropped and all queued batches are complete. If the task
-    /// is dropped first, waiters of queued batches are canceled, and waiters of later batches are
-    /// completed on the sending thread.
-    pub(crate) fn new() -> (Self, impl Future<Output = ()> + use<>) {
-        let (sender, notifications) = mpsc::unbounded_channel();
+    /// Creates a notifier, and the receiving side of its channel.
+    pub(crate) fn new() -> (Self, Notifications) {
+        let (sender, receiver) = mpsc::unbounded_channel();
         let counts = Arc::<BatchCounts>::default();
-        let task = run_notifier(notifications, Arc::clone(&counts));
+        let notifications = Notifications {
+            receiver,
+            counts: Arc::clone(&counts),
+        };
         let notifier = Self {
             notifications: sender,
             counts,
         };
-        (notifier, task)
+        (notifier, notifications)
     }
 
     /// Returns a watch of the task, until the notifier or the task is dropped.
@@ -264,6 +195,32 @@ impl CommitNotifier {
                 drop(events.send(event));
             }
         }
+    }
+}
+
+/// The receiving side of a notifier's channel.
+#[derive(Debug)]
+pub(crate) struct Notifications {
+    receiver: mpsc::UnboundedReceiver<Notification>,
+    counts: Arc<BatchCounts>,
+}
+
+impl Notifications {
+    /// Waits for the next notification. Returns `None` if the notifier is dropped and none is
+    /// queued.
+    pub(crate) async fn next(&mut self) -> Option<Notification> {
+        self.receiver.recv().await
+    }
+
+    /// Returns the next notification if one is queued.
+    #[cfg(test)]
+    pub(crate) fn try_next(&mut self) -> Option<Notification> {
+        self.receiver.try_recv().ok()
+    }
+
+    /// Counts a notification that is complete.
+    pub(crate) fn count_completed(&self) {
+        self.counts.completed.fetch_add(1, Relaxed);
     }
 }
 
@@ -331,6 +288,3 @@ impl<'a> NotificationBatcher<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

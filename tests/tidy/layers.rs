@@ -37,6 +37,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["runtime"],
             &["state"],
             &["protocol"],
+            &["notifier"],
             &[
                 "mempool",
                 "sequencer",

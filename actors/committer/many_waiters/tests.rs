@@ -113,7 +113,7 @@ fn sends_many_commits_in_events_of_bounded_length() {
     const COUNT: u64 = 2 * COMMITTED_PER_EVENT_MAX as u64 + 10;
     let mut waiters = ManyWaiters::default();
     let numbers: Vec<_> = (0..COUNT).collect();
-    let (notifier, task) = CommitNotifier::new();
+    let (notifier, task) = crate::notifier::notifier();
     let notifier = Arc::new(notifier);
     let mut client = Client::subscribe(&mut waiters, 1, &numbers, Some(Arc::clone(&notifier)));
     waiters.end_check(1, Vec::new(), 0);

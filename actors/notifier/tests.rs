@@ -1,6 +1,10 @@
 //! Tests of the batches and of the tasks that complete them.
 
 use super::*;
+use crate::protocol::{
+    notifier::{BATCH_WAITERS_MAX, CommitWaiter, NotificationBatcher},
+    wait::WaitOutcome,
+};
 use ledger_test_support::{
     block::{block, ledger_info},
     draft::draft,
@@ -9,7 +13,7 @@ use std::{
     pin::{Pin, pin},
     task::{Context, Waker},
 };
-use tokio::sync::oneshot::error::TryRecvError;
+use tokio::sync::oneshot::{self, error::TryRecvError};
 
 /// Number of transactions for two full batches and one that is flushed.
 const TRANSACTIONS: u64 = 600;
@@ -82,13 +86,10 @@ fn notifies_waiters_without_a_notifier_immediately() {
 #[test]
 fn notifies_waiters_of_one_thread_in_batches() {
     let (durable, versions) = durable_block(TRANSACTIONS);
-    let (sender, mut queue) = mpsc::unbounded_channel();
-    let notifier = Arc::new(CommitNotifier {
-        notifications: sender,
-        counts: Arc::default(),
-    });
+    let (notifier, mut queue) = CommitNotifier::new();
+    let notifier = Arc::new(notifier);
     notify_all(&durable, [Some(&notifier)]);
-    let sizes = std::iter::from_fn(|| match queue.try_recv().ok()? {
+    let sizes = std::iter::from_fn(|| match queue.try_next()? {
         Notification::Batch(batch) => Some(batch.waiters.len()),
         event @ Notification::Event { .. } => panic!("unexpected {event:?}"),
     });
@@ -100,7 +101,7 @@ fn notifies_waiters_of_one_thread_in_batches() {
 #[test]
 fn yields_between_groups_of_waiters() {
     let (durable, versions) = durable_block(TRANSACTIONS);
-    let (notifier, task) = CommitNotifier::new();
+    let (notifier, task) = notifier();
     let (notifier, mut task) = (Arc::new(notifier), pin!(task));
     let [mut receivers] = notify_all(&durable, [Some(&notifier)]);
     assert!(poll_once(&mut task).is_pending());
@@ -123,8 +124,7 @@ fn yields_between_groups_of_waiters() {
 #[test]
 fn notifies_each_thread_from_its_own_task() {
     let (durable, versions) = durable_block(TRANSACTIONS);
-    let [(first, first_task), (second, _second_task)] =
-        [CommitNotifier::new(), CommitNotifier::new()];
+    let [(first, first_task), (second, _second_task)] = [notifier(), notifier()];
     let (first, second) = (Arc::new(first), Arc::new(second));
     let mut first_task = pin!(first_task);
     let [mut on_first, mut inline, mut on_second] =
@@ -140,7 +140,7 @@ fn notifies_each_thread_from_its_own_task() {
 #[test]
 fn task_completes_queued_batches_after_its_notifier_is_dropped() {
     let (durable, versions) = durable_block(TRANSACTIONS);
-    let (notifier, task) = CommitNotifier::new();
+    let (notifier, task) = notifier();
     let (notifier, mut task) = (Arc::new(notifier), pin!(task));
     let [mut receivers] = notify_all(&durable, [Some(&notifier)]);
     drop(notifier);
@@ -151,7 +151,7 @@ fn task_completes_queued_batches_after_its_notifier_is_dropped() {
 #[test]
 fn cancels_queued_waiters_when_the_task_is_dropped() {
     let (durable, versions) = durable_block(3);
-    let (notifier, task) = CommitNotifier::new();
+    let (notifier, task) = notifier();
     let notifier = Arc::new(notifier);
     let [mut receivers] = notify_all(&durable, [Some(&notifier)]);
     assert_eq!(receivers.len(), versions.len());
@@ -164,7 +164,7 @@ fn cancels_queued_waiters_when_the_task_is_dropped() {
 #[test]
 fn notifies_waiters_immediately_after_the_task_is_dropped() {
     let (durable, versions) = durable_block(3);
-    let (notifier, task) = CommitNotifier::new();
+    let (notifier, task) = notifier();
     drop(task);
     let [mut receivers] = notify_all(&durable, [Some(&Arc::new(notifier))]);
     assert_eq!(received_versions(&mut receivers), versions);
