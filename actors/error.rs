@@ -215,12 +215,6 @@ pub enum StartError {
     /// The caller runs outside an actix system, which the actors' threads need.
     #[error("the node must be started within an actix system")]
     NoSystem,
-    /// A setting is 0, and its minimum is 1.
-    #[error("{key} must be at least 1")]
-    ZeroSetting {
-        /// Key of the setting in the configuration.
-        key: &'static str,
-    },
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -5,11 +5,11 @@
 
 pub(crate) mod filter_rules;
 
-use crate::error::StartError;
 use filter_rules::FilterRules;
 use std::time::Duration;
 
-/// Configuration of all actors.
+/// Configuration of all actors. The table of settings of the binary checks the ranges: capacities,
+/// budgets, limits and times are at least 1.
 #[derive(Clone, Debug, Default)]
 pub struct NodeConfig {
     /// Rules of the submission filter at the start. [`crate::NodeHandle::set_filter`] replaces
@@ -306,85 +306,5 @@ impl Default for MailboxCapacities {
             storage: 4_096,
             pruner: 64,
         }
-    }
-}
-
-impl NodeConfig {
-    /// Checks that no setting is 0 that must be positive.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StartError::ZeroSetting`] with the key of the first such setting.
-    pub(crate) fn check(&self) -> Result<(), StartError> {
-        let settings = [
-            ("signatures.queue_capacity", self.signatures.queue_capacity),
-            (
-                "mempool.capacity_transactions",
-                self.mempool.capacity_transactions,
-            ),
-            ("mempool.capacity_bytes", self.mempool.capacity_bytes),
-            (
-                "mempool.capacity_per_account",
-                self.mempool.capacity_per_account,
-            ),
-            (
-                "mempool.capacity_per_account_orderless",
-                self.mempool.capacity_per_account_orderless,
-            ),
-            (
-                "sequencer.block_transactions_max",
-                self.sequencer.block_transactions_max,
-            ),
-            ("sequencer.block_bytes_max", self.sequencer.block_bytes_max),
-            (
-                "sequencer.blocks_in_flight_max",
-                self.sequencer.blocks_in_flight_max,
-            ),
-            ("storage.readers", self.storage.readers),
-            (
-                "storage.read_queue_capacity",
-                self.storage.read_queue_capacity,
-            ),
-            ("actors.threads", self.actors.threads),
-            ("actors.mempool.mailbox_capacity", self.mailboxes.mempool),
-            (
-                "actors.sequencer.mailbox_capacity",
-                self.mailboxes.sequencer,
-            ),
-            (
-                "actors.committer.mailbox_capacity",
-                self.mailboxes.committer,
-            ),
-            ("actors.storage.mailbox_capacity", self.mailboxes.storage),
-            ("actors.pruner.mailbox_capacity", self.mailboxes.pruner),
-        ];
-        let u64_settings = [
-            ("mempool.capacity_time_ms", self.mempool.capacity_time_ms),
-            ("mempool.ttl_secs", self.mempool.ttl_secs),
-            (
-                "sequencer.block_time_max_ms",
-                self.sequencer.block_time_max_ms,
-            ),
-            ("work.read_budget_ms", self.work.read_budget_ms),
-            ("work.call_time_max_ms", self.work.call_time_max_ms),
-            ("work.render_budget_ms", self.work.render_budget_ms),
-            ("pruner.batch_versions", self.pruner.batch_versions),
-            (
-                "sequencer.clock_jump_max_secs",
-                self.sequencer.clock_jump_max_secs,
-            ),
-            ("process.stall_secs", self.stalls.secs),
-        ];
-        let zero = settings
-            .iter()
-            .find(|(_, value)| *value == 0)
-            .map(|(key, _)| *key);
-        let zero = zero.or_else(|| {
-            u64_settings
-                .iter()
-                .find(|(_, value)| *value == 0)
-                .map(|(key, _)| *key)
-        });
-        zero.map_or(Ok(()), |key| Err(StartError::ZeroSetting { key }))
     }
 }

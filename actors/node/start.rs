@@ -28,8 +28,7 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// Returns [`StartError::NoSystem`] outside an actix system, [`StartError::ZeroSetting`] if a
-    /// setting is below its minimum, [`StartError::Store`] or [`StartError::SavedPool`] if the
+    /// Returns [`StartError::NoSystem`] outside an actix system, [`StartError::Store`] or [`StartError::SavedPool`] if the
     /// store or the saved mempool cannot be read, and [`StartError::Thread`] if a thread cannot be
     /// started. No block was ordered, and the saved mempool is unchanged.
     pub async fn start(
@@ -56,7 +55,6 @@ impl Node {
         if !Arbiters::can_start() {
             return Err(StartError::NoSystem);
         }
-        config.check()?;
         let scrubber = store.scrubber();
         let (opened, restored_file) = open(chain, store, data_dir, config, clock)?;
         let reporter = FatalErrorReporter::new();

@@ -253,7 +253,10 @@ impl TestNode {
 }
 
 impl Drop for TestNode {
-    #[expect(clippy::print_stderr, reason = "the log is a part of the test's failure")]
+    #[expect(
+        clippy::print_stderr,
+        reason = "the log is a part of the test's failure"
+    )]
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("log of the node:\n{}", self.log());
