@@ -23,7 +23,7 @@ const AGGRESSIVE_BLOCKS: usize = 120;
 
 /// Inclusion prices of the newest blocks, oldest first.
 #[derive(Debug)]
-pub(super) struct GasHistory {
+pub(crate) struct GasHistory {
     price_min: u64,
     full_block_transactions: usize,
     inclusion_prices: VecDeque<u64>,
@@ -37,7 +37,7 @@ impl GasHistory {
     ///
     /// `price_min` is the minimum gas unit price of the chain. A block with
     /// `full_block_transactions` user transactions is full.
-    pub(super) fn new(price_min: u64, full_block_transactions: usize) -> Self {
+    pub(crate) fn new(price_min: u64, full_block_transactions: usize) -> Self {
         Self {
             price_min,
             full_block_transactions,

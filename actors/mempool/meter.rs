@@ -1,8 +1,7 @@
 //! Metrics of the pool.
 
-use super::persistence::file::file_bytes_bound;
 use crate::RemovalReason;
-use ledger_metrics::{Counter, Gauge, Metric as _, counters};
+use ledger_metrics::{Counter, Gauge, counters};
 
 counters! {
     /// Metrics of the pool, updated by the mempool.
@@ -40,11 +39,6 @@ counters! {
 }
 
 impl PoolMeter {
-    /// Returns the size of the file that a stop would save the pool in now, in bytes.
-    pub(crate) fn saved_bytes(&self) -> u64 {
-        file_bytes_bound(self.transactions.snapshot(), self.bytes.snapshot())
-    }
-
     /// Counts a transaction that was removed without being executed.
     pub(crate) fn count_removed(&self, reason: &RemovalReason) {
         let counter = match reason {

@@ -17,8 +17,8 @@ use crate::{
         broadcast::{BlockCommitted, SetPaused},
         committer::{NotPending, TransactionsRemoved},
         mempool::{
-            CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize, Pending,
-            PendingStatus, PullBatch, RemoveExpired, Removed, Submission, Submit,
+            CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, Pending, PendingStatus,
+            PullBatch, RemoveExpired, Removed, Submission, Submit,
         },
         sequencer::Batch,
         wait::{Absent, WaiterId},
@@ -29,13 +29,13 @@ use crate::{
         mailbox::Recipient,
         timer::{TimedActor, Timer},
     },
-    state::head::HeadReader,
+    state::{directory_size::DirectorySize, head::HeadReader},
 };
+pub(crate) use gas_price::GasHistory;
 #[cfg(test)]
 pub(crate) use pool::{AccountTurn, DEBT_MIN_USECS, TurnLog};
 pub use pool::{BlockTimes, Pool};
 
-use gas_price::GasHistory;
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector,
     ValidationStatus,
@@ -69,32 +69,32 @@ pub(crate) struct Mempool {
     waiting_pull: Option<PullBatch>,
     is_closed: bool,
     is_paused: bool,
+    size: DirectorySize,
     meter: Arc<PoolMeter>,
 }
 
 impl Mempool {
     /// Creates the actor.
-    ///
-    /// `gas_unit_price_min` is the minimum price of the chain. The gas price estimate counts a
-    /// block with `full_block_transactions` user transactions as full.
     pub(crate) fn new(
         pool: Pool,
-        gas_unit_price_min: u64,
-        full_block_transactions: usize,
+        gas: GasHistory,
         clock: LedgerClock,
         head: HeadReader,
         peers: MempoolPeers,
+        size: DirectorySize,
         meter: Arc<PoolMeter>,
     ) -> Self {
+        size.set_saved_pool_bytes(pool.saved_bytes());
         Self {
             pool,
-            gas: GasHistory::new(gas_unit_price_min, full_block_transactions),
+            gas,
             clock,
             head,
             peers,
             waiting_pull: None,
             is_closed: false,
             is_paused: false,
+            size,
             meter,
         }
     }
@@ -178,6 +178,7 @@ impl Mempool {
             }
             reply_to.send(Batch(batch));
         }
+        self.size.set_saved_pool_bytes(self.pool.saved_bytes());
         self.pool.update_gauges(&self.meter);
         let removed = self.pool.drain_removed();
         for Removed { reason, .. } in &removed {
@@ -198,7 +199,6 @@ impl Actor for Mempool {
         GetPending::LABEL,
         CheckPending::LABEL,
         GetGasPrice::LABEL,
-        GetSavedSize::LABEL,
         PullBatch::LABEL,
         BlockCommitted::LABEL,
         SetPaused::LABEL,
@@ -244,13 +244,6 @@ impl Handler<CheckCapacity> for Mempool {
         let outcomes = sizes.map(|size| self.pool.check_capacity(size.key, size.size_bytes));
         // An error means that the receiver was dropped: the request was canceled.
         let _ = request.reply.send(outcomes.collect());
-    }
-}
-
-impl Handler<GetSavedSize> for Mempool {
-    fn handle(&mut self, request: GetSavedSize) {
-        // An error means that the receiver was dropped: the request was canceled.
-        let _ = request.reply.send(self.pool.saved_bytes());
     }
 }
 

@@ -49,8 +49,7 @@ fn start_mempool_with_head(head: HeadReader) -> Fixture {
     let clock = HandClock::at_secs(NOW);
     let actor = Mempool::new(
         Pool::new(MempoolConfig::default()),
-        100,
-        10,
+        GasHistory::new(100, 10),
         ledger_clock(&clock),
         head,
         MempoolPeers {
@@ -59,6 +58,7 @@ fn start_mempool_with_head(head: HeadReader) -> Fixture {
                 send_not_pending.send(not_pending).unwrap();
             }),
         },
+        DirectorySize::default(),
         Arc::default(),
     );
     Fixture {

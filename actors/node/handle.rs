@@ -11,7 +11,7 @@ use crate::{
     mempool::Mempool,
     notifier::notifier,
     protocol::{
-        mempool::{GetGasPrice, GetSavedSize},
+        mempool::GetGasPrice,
         notifier::CommitNotifier,
         storage::{Answer, Read},
     },
@@ -24,7 +24,7 @@ use crate::{
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
-    state::{head::HeadReader, storage_health::ShortageSource},
+    state::{directory_size::DirectorySize, head::HeadReader, storage_health::ShortageSource},
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader, readers::ReadQueues},
 };
 use arc_swap::ArcSwap;
@@ -84,6 +84,7 @@ pub(crate) struct NodeParts {
     /// Limit on concurrent waits, which clients share.
     pub(crate) wait_limit: FairLimit,
     pub(crate) health: HealthReporter,
+    pub(crate) size: DirectorySize,
     /// The files of the store, which may be removed or replaced while the node runs.
     pub(crate) files: StoreFiles,
     pub(crate) reporter: FatalErrorReporter,
@@ -251,17 +252,9 @@ impl NodeHandle {
         false
     }
 
-    /// Returns the size, in bytes, of the file that a stop would save the mempool in now.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`NodeError::Overloaded`] if the mempool has too many requests, and
-    /// [`NodeError::Stopping`] if the node is stopping.
-    pub async fn saved_pool_bytes(&self) -> Result<u64, NodeError> {
-        request(&self.node().mailboxes.mempool, |reply| GetSavedSize {
-            reply,
-        })
-        .await
+    /// Returns the size of the file that a stop would save the mempool in, in bytes.
+    pub fn saved_pool_bytes(&self) -> u64 {
+        self.node().size.saved_pool_bytes()
     }
 
     /// Runs a query on a snapshot at the Head, on a reader thread. `work` states the client and

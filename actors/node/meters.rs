@@ -95,8 +95,9 @@ impl Meters {
         ]
     }
 
-    /// Returns the current values, with the number of clients that wait now.
-    pub(crate) fn status(&self, waiting_clients: usize) -> MeterStatus {
+    /// Returns the current values, with the number of clients that wait now and the size of the
+    /// saved mempool.
+    pub(crate) fn status(&self, waiting_clients: usize, saved_pool_bytes: u64) -> MeterStatus {
         MeterStatus {
             pool: self.pool.snapshot(),
             work: self.work().map(|meter| meter.status()),
@@ -104,7 +105,7 @@ impl Meters {
             scrub: self.scrub.snapshot(),
             pruner: self.pruner.snapshot(),
             usage: self.usage.usage(),
-            saved_pool_bytes: self.pool.saved_bytes(),
+            saved_pool_bytes,
             waits: self.waits.status(waiting_clients),
             costs: self.costs.status(),
             syncs: self.sync_timer.stats(),

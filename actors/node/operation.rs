@@ -14,7 +14,6 @@ use crate::{
     },
     storage::readers::ReadQueues,
 };
-use ledger_metrics::Metric as _;
 use ledger_store::StoreUsage;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -81,16 +80,16 @@ impl NodeHandle {
 
     /// Returns whether `pruner.window_bytes` decides the window, so that the ledger grows no more.
     pub fn is_window_limited(&self) -> bool {
-        self.node().mailboxes.meters.pruner.limited.snapshot() > 0
+        self.node().size.is_window_limited()
     }
 
     /// Returns the metrics that belong to no mailbox: pool, threads with queues, commits, waits,
     /// syncs.
     pub fn meters(&self) -> MeterStatus {
-        self.node()
-            .mailboxes
+        let node = self.node();
+        node.mailboxes
             .meters
-            .status(self.node().wait_limit.held())
+            .status(node.wait_limit.held(), node.size.saved_pool_bytes())
     }
 
     /// Returns the recorder of the times of the newest blocks.

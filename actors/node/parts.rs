@@ -12,12 +12,12 @@ use super::{
 use crate::{
     NodeConfig,
     committer::{Committer, CommitterPeers, Executor},
-    mempool::{Mempool, MempoolPeers, Pool},
+    mempool::{GasHistory, Mempool, MempoolPeers, Pool},
     protocol::{
         commit_queue::{CommitQueue, WriteJob, WriteJobs},
         durable_reader::{ApplyRequest, DurableReader},
     },
-    pruner::{DirectorySize, Pruner, PrunerPeers},
+    pruner::{Pruner, PrunerPeers},
     runtime::{
         arbiters::ActorHost, clock::LedgerClock, fatal::FatalErrorReporter, mailbox::Recipient,
         work_queue::JobTurn, worker::WorkerThread,
@@ -25,6 +25,7 @@ use crate::{
     sequencer::{Engine, Sequencer, SequencerPeers},
     signatures::SignatureQueues,
     state::{
+        directory_size::DirectorySize,
         head::{HeadPublisher, HeadReader},
         prune_horizon::PruneHorizonPublisher,
     },
@@ -40,7 +41,7 @@ use crossbeam_channel::{Receiver, Sender};
 use ledger_store::{StoreFiles, StoreWriter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
 /// The parts of a node, of which none runs.
 pub(crate) struct Parts<H: ActorHost> {
@@ -85,7 +86,6 @@ pub(crate) struct Services {
     pub(super) signatures: SignatureQueues,
     pub(super) renderers: RenderersGuard,
     pub(super) renderer_turns: Receiver<JobTurn>,
-    pub(super) must_free_pages: Arc<AtomicBool>,
 }
 
 impl<H: ActorHost> Parts<H> {
@@ -98,6 +98,7 @@ impl<H: ActorHost> Parts<H> {
             clock: opened.clock,
             head: cells.head.reader(),
             health: cells.health,
+            size: cells.size,
             inline_store: cells.inline_store,
             mailboxes: wiring.mailboxes,
             reporter: reporter.clone(),
@@ -129,13 +130,12 @@ impl<H: ActorHost> Parts<H> {
                 sequencer: shared.sequencer(&opened.tip, peers.sequencer),
                 committer: shared.committer(executor, cells.head, peers.committer),
                 storage: shared.storage(commits, reads, read_turns, peers.storage),
-                pruner: shared.pruner(&opened.ledger_info, &cells.must_free_pages, peers.pruner),
+                pruner: shared.pruner(&opened.ledger_info, peers.pruner),
             },
             services: Services {
                 signatures,
                 renderers,
                 renderer_turns,
-                must_free_pages: cells.must_free_pages,
             },
             handle: shared.handle(requests, opened.files),
         }
@@ -151,6 +151,7 @@ struct Shared {
     health: HealthReporter,
     inline_store: InlineStore,
     mailboxes: Mailboxes,
+    size: DirectorySize,
     reporter: FatalErrorReporter,
 }
 
@@ -162,11 +163,14 @@ impl Shared {
     fn mempool(&self, pool: Pool, peers: MempoolPeers) -> Mempool {
         Mempool::new(
             pool,
-            self.chain.parameters().gas_unit_price_min,
-            self.config.sequencer.block_transactions_max,
+            GasHistory::new(
+                self.chain.parameters().gas_unit_price_min,
+                self.config.sequencer.block_transactions_max,
+            ),
             self.clock.clone(),
             self.head.clone(),
             peers,
+            self.size.clone(),
             Arc::clone(&self.meters().pool),
         )
     }
@@ -215,24 +219,14 @@ impl Shared {
         )
     }
 
-    fn pruner(
-        &self,
-        ledger_info: &LedgerInfo,
-        must_free_pages: &Arc<AtomicBool>,
-        peers: PrunerPeers,
-    ) -> Pruner {
-        let pool = Arc::clone(&self.meters().pool);
-        let size = DirectorySize {
-            store: self.meters().usage.clone(),
-            saved_pool_bytes: Box::new(move || pool.saved_bytes()),
-        };
+    fn pruner(&self, ledger_info: &LedgerInfo, peers: PrunerPeers) -> Pruner {
         Pruner::new(
             self.config.pruner.clone(),
             ledger_info,
-            size,
+            self.meters().usage.clone(),
+            self.size.clone(),
             peers,
             Arc::clone(&self.meters().pruner),
-            Arc::clone(must_free_pages),
         )
     }
 
@@ -303,6 +297,7 @@ impl Shared {
             inline_reader,
             queues,
             health: self.health,
+            size: self.size,
             files,
             reporter: self.reporter,
             stalls: Stalls::default(),

@@ -42,6 +42,7 @@ impl Threads {
             mailboxes,
             queues,
             health,
+            size,
             reporter,
             stalls,
             ..
@@ -52,7 +53,7 @@ impl Threads {
             scrubber,
             config.storage.scrub_interval(),
             health.clone(),
-            services.must_free_pages,
+            size.clone(),
             Arc::clone(&meters.scrub),
             reporter,
         )?;

@@ -16,7 +16,9 @@ use crate::{
     runtime::{arbiters::ActorHost, clock::LedgerClock, work_queue::JobTurn},
     sequencer::{Sequencer, SequencerPeers},
     signatures::{SignatureChecks, SignatureQueues},
-    state::{head::HeadPublisher, prune_horizon::PruneHorizonPublisher},
+    state::{
+        directory_size::DirectorySize, head::HeadPublisher, prune_horizon::PruneHorizonPublisher,
+    },
     storage::{
         Storage, StoragePeers,
         health::HealthReporter,
@@ -29,7 +31,7 @@ use crossbeam_channel::{Receiver, Sender};
 use ledger_store::{StoreFiles, StoreReader, StoreWriter, UsageMeter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
 /// An opened store, and the values that a node begins with.
 pub(crate) struct Opened {
@@ -128,7 +130,6 @@ pub(crate) struct Cells {
     pub(super) health: HealthReporter,
     /// Revoked by the storage.
     pub(super) inline_store: InlineStore,
-    /// Whether no pass of the scrubber may run, because the directory exceeds its limit. Written by
-    /// the pruner.
-    pub(super) must_free_pages: Arc<AtomicBool>,
+    /// Written by mempool and pruner.
+    pub(super) size: DirectorySize,
 }

@@ -145,6 +145,6 @@ fn cells(opened: &Opened, to: &Mailboxes) -> Cells {
             to.storage.recipient::<DiskSpaceChanged>(),
         ),
         inline_store: InlineStore::new(opened.reader.clone()),
-        must_free_pages: Arc::default(),
+        size: Default::default(),
     }
 }

@@ -187,16 +187,6 @@ pub(crate) enum PendingStatus {
     Unknown,
 }
 
-/// Request for the size, in bytes, of the file that a stop would save the pool in now.
-#[derive(Debug)]
-pub(crate) struct GetSavedSize {
-    pub(crate) reply: oneshot::Sender<u64>,
-}
-
-impl ActorMessage for GetSavedSize {
-    const LABEL: &'static str = "get_saved_size";
-}
-
 /// Request for the estimates of the gas unit price.
 #[derive(Debug)]
 pub(crate) struct GetGasPrice {

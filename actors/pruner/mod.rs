@@ -20,19 +20,13 @@ use crate::{
         mailbox::Recipient,
         timer::{TimedActor, Timer},
     },
+    state::directory_size::DirectorySize,
 };
 use directory_limit::{DirectoryLimit, VERSIONS_MIN};
 use ledger_store::{PruneBound, UsageMeter};
 use ledger_types::LedgerInfo;
 use meter::PrunerMeter;
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use window::{Newest, Window};
 
 /// Time between two checkpoints that the pruner requests while the directory exceeds its limit.
@@ -40,22 +34,6 @@ use window::{Newest, Window};
 /// Under load there are checkpoints anyway. On an idle node each one shows how much the versions
 /// that were removed before it have freed.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The size of the data directory, for the limit on it.
-pub(crate) struct DirectorySize {
-    /// Size of database and log, measured at checkpoints.
-    pub(crate) store: UsageMeter,
-    /// Returns the size of the file that a stop would save the mempool in, in bytes.
-    pub(crate) saved_pool_bytes: Box<dyn Fn() -> u64 + Send>,
-}
-
-impl fmt::Debug for DirectorySize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DirectorySize")
-            .field("store", &self.store)
-            .finish_non_exhaustive()
-    }
-}
 
 /// The recipient of the pruner's messages.
 #[derive(Debug)]
@@ -68,26 +46,24 @@ pub(crate) struct PrunerPeers {
 pub(crate) struct Pruner {
     window: Window,
     limit: Option<DirectoryLimit>,
+    /// Size of database and log, measured at checkpoints.
+    usage: UsageMeter,
     size: DirectorySize,
     peers: PrunerPeers,
     meter: Arc<PrunerMeter>,
-    /// Whether the directory exceeds its limit and pruning can change that. A pass of the scrubber
-    /// would retain the freed pages.
-    must_free_pages: Arc<AtomicBool>,
     is_limit_exceeded: bool,
     is_paused: bool,
 }
 
 impl Pruner {
-    /// Creates a pruner of the ledger that `ledger_info` describes. While `must_free_pages` is set,
-    /// no pass of the scrubber may run.
+    /// Creates a pruner of the ledger that `ledger_info` describes. `usage` is the size of the store.
     pub(crate) fn new(
         config: PrunerConfig,
         ledger_info: &LedgerInfo,
+        usage: UsageMeter,
         size: DirectorySize,
         peers: PrunerPeers,
         meter: Arc<PrunerMeter>,
-        must_free_pages: Arc<AtomicBool>,
     ) -> Self {
         let limit = match config.enabled {
             true => DirectoryLimit::new(config.window_bytes, config.batch_versions),
@@ -96,10 +72,10 @@ impl Pruner {
         Self {
             limit,
             window: Window::new(config, ledger_info),
+            usage,
             size,
             peers,
             meter,
-            must_free_pages,
             is_limit_exceeded: false,
             is_paused: false,
         }
@@ -108,7 +84,7 @@ impl Pruner {
     /// Compares the directory with its limit, starts a step if one is due, and updates the metrics.
     fn work(&mut self) {
         if let Some(limit) = &mut self.limit {
-            limit.update(self.size.store.usage(), (self.size.saved_pool_bytes)());
+            limit.update(self.usage.usage(), self.size.saved_pool_bytes());
             self.window.set_fitting_versions(limit.fitting_versions());
         }
         if !self.is_paused
@@ -138,10 +114,11 @@ impl Pruner {
             return;
         };
         let is_limited = limit.is_near() && self.window.is_below_minimums();
+        self.size.set_window_limited(is_limited);
         self.meter.limited.set(usize::from(is_limited));
         let is_exceeded = limit.is_above_with_smallest_window();
         let can_fit = limit.is_above() && !is_exceeded;
-        self.must_free_pages.store(can_fit, Relaxed);
+        self.size.set_must_free_pages(can_fit);
         if std::mem::replace(&mut self.is_limit_exceeded, is_exceeded) == is_exceeded {
             return;
         }
@@ -249,16 +226,12 @@ mod tests {
             ..PrunerConfig::default()
         };
         let storage = Recipient::new(move |step: PruneStep| step_sender.send(step).unwrap());
-        let size = DirectorySize {
-            store: UsageMeter::default(),
-            saved_pool_bytes: Box::new(|| 0),
-        };
         let actor = Pruner::new(
             config,
             &ledger_info(0),
-            size,
+            UsageMeter::default(),
+            DirectorySize::default(),
             PrunerPeers { storage },
-            Arc::default(),
             Arc::default(),
         );
         let pruner = Mailbox::start_here("storage", 1, actor, &FatalErrorReporter::new());

@@ -2,6 +2,7 @@
 
 pub(crate) mod account_cache;
 pub(crate) mod committed;
+pub(crate) mod directory_size;
 pub(crate) mod flight_recorder;
 pub(crate) mod head;
 pub(crate) mod prune_horizon;

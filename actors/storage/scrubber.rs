@@ -1,7 +1,10 @@
 //! The scrubber thread: compares the files of the ledger with their checksums, in paced passes.
 
 use super::health::HealthReporter;
-use crate::runtime::{fatal::FatalErrorReporter, nice::raise_nice_value};
+use crate::{
+    runtime::{fatal::FatalErrorReporter, nice::raise_nice_value},
+    state::directory_size::DirectorySize,
+};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use ledger_metrics::{Counter, Gauge, counters};
 use ledger_store::{ScrubControl, ScrubOutcome, StoreScrubber};
@@ -10,7 +13,7 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU64, Ordering::Relaxed},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -78,7 +81,7 @@ pub(crate) struct ScrubGuard {
 /// Starts the thread, unless `interval` is zero. The first pass begins immediately.
 ///
 /// Damage is found within `interval` if a pass takes at most half of it. No pass runs while
-/// `must_free_pages` is set, because the directory exceeds its limit.
+/// [`DirectorySize::must_free_pages`] is true.
 ///
 /// # Errors
 ///
@@ -87,7 +90,7 @@ pub(crate) fn spawn(
     store: StoreScrubber,
     interval: Duration,
     health: HealthReporter,
-    must_free_pages: Arc<AtomicBool>,
+    size: DirectorySize,
     meter: Arc<ScrubMeter>,
     reporter: &FatalErrorReporter,
 ) -> io::Result<Option<(ScrubGuard, JoinHandle<()>)>> {
@@ -100,7 +103,7 @@ pub(crate) fn spawn(
         period: interval / PASSES_PER_INTERVAL,
         health: health.clone(),
         meter: Arc::clone(&meter),
-        control: Arc::new(Pace::new(meter, health, must_free_pages, stop.clone())),
+        control: Arc::new(Pace::new(meter, health, size, stop.clone())),
         stop,
     };
     let thread = reporter.spawn(THREAD, move || {
@@ -197,7 +200,7 @@ struct Pace {
     meter: Arc<ScrubMeter>,
     health: HealthReporter,
     /// Whether the directory exceeds `pruner.window_bytes` and pruning can change that.
-    must_free_pages: Arc<AtomicBool>,
+    size: DirectorySize,
     stop: Receiver<Infallible>,
     /// Start of the thread.
     started: Instant,
@@ -211,13 +214,13 @@ impl Pace {
     fn new(
         meter: Arc<ScrubMeter>,
         health: HealthReporter,
-        must_free_pages: Arc<AtomicBool>,
+        size: DirectorySize,
         stop: Receiver<Infallible>,
     ) -> Self {
         Self {
             meter,
             health,
-            must_free_pages,
+            size,
             stop,
             started: Instant::now(),
             working_since_nanos: AtomicU64::new(0),
@@ -269,7 +272,7 @@ impl ScrubControl for Pace {
         if !sleep.is_zero() {
             self.begin_work();
         }
-        self.health.health().unavailable().is_none() && !self.must_free_pages.load(Relaxed)
+        self.health.health().unavailable().is_none() && !self.size.must_free_pages()
     }
 }
 
@@ -333,7 +336,7 @@ mod tests {
             scrubber,
             SHORT,
             health.clone(),
-            Arc::default(),
+            DirectorySize::default(),
             Arc::clone(&meter),
             &reporter,
         );
@@ -361,7 +364,7 @@ mod tests {
                 store.scrubber(),
                 interval,
                 health.clone(),
-                Arc::default(),
+                DirectorySize::default(),
                 Arc::clone(&meter),
                 &reporter,
             );
@@ -375,6 +378,8 @@ mod tests {
 
     /// Asserts that each pass ends early, and none completes.
     fn assert_passes_are_interrupted(health: HealthReporter, must_free_pages: bool) {
+        let size = DirectorySize::default();
+        size.set_must_free_pages(must_free_pages);
         let directory = tempfile::tempdir().unwrap();
         let (_chain, store) = open_store(directory.path());
         let (meter, reporter) = (Arc::default(), FatalErrorReporter::new());
@@ -382,7 +387,7 @@ mod tests {
             store.scrubber(),
             SHORT,
             health,
-            Arc::new(AtomicBool::new(must_free_pages)),
+            size,
             Arc::clone(&meter),
             &reporter,
         );
@@ -415,7 +420,7 @@ mod tests {
             store.scrubber(),
             Duration::ZERO,
             health(),
-            Arc::default(),
+            DirectorySize::default(),
             Arc::default(),
             &reporter,
         );

@@ -24,14 +24,14 @@ impl Called {
         };
         let mempool = Mempool::new(
             Pool::new(limits),
-            100,
-            10,
+            GasHistory::new(100, 10),
             ledger_clock(&clock),
             HeadPublisher::unpruned(ledger_info(0)).reader(),
             MempoolPeers {
                 removals: Recipient::new(move |removals| send_removals.send(removals).unwrap()),
                 not_pending: Recipient::new(|_| ()),
             },
+            DirectorySize::default(),
             Arc::default(),
         );
         Self {

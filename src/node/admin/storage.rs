@@ -88,7 +88,7 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
             file_bytes,
             disk_bytes,
             usage: Usage::of(&meters, limit_bytes),
-            is_window_limited: meters.pruner.limited > 0,
+            is_window_limited: admin.node.is_window_limited(),
             is_limit_exceeded: meters.pruner.limit_exceeded > 0,
             full_in_seconds: full_in.map(|seconds| seconds as u64),
         }),

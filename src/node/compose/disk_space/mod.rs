@@ -249,10 +249,7 @@ struct DiskSpaceProbe {
 
 impl DiskSpaceProbe {
     async fn run(&mut self) {
-        // An error means that the mempool is busy. The next measurement requests the size again.
-        if let Ok(bytes) = self.node.saved_pool_bytes().await {
-            self.pool_bytes = bytes;
-        }
+        self.pool_bytes = self.node.saved_pool_bytes();
         let Some(measured) = self.measure().await else {
             return;
         };
