@@ -47,7 +47,8 @@
 //! 2. A handler is a synchronous function of microseconds: it neither waits nor blocks nor touches
 //!    the disk. (`handlers_neither_wait_nor_block`)
 //! 3. Every queue has a bound from the configuration or a named constant. A full one rejects; only
-//!    the HTTP layer lets a request wait, for memory and for a bounded time. (`channels_without_a_capacity_have_another_bound`; `runtime::mailbox::tests`,
+//!    the HTTP layer lets a request wait, for memory and for a bounded time.
+//!    (`channels_without_a_capacity_have_another_bound`; `runtime::mailbox::tests`,
 //!    `storage::tests`, `signatures::tests`)
 //! 4. Requests come from the handle only, so there is no cycle of bounded queues. Messages between
 //!    actors are always accepted; their protocol bounds them. (`only_the_handle_sends_requests`)

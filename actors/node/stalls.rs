@@ -116,8 +116,8 @@ impl Stalls {
     }
 
     /// Watches an event loop, on whose thread the caller must run the returned task. The event loop
-    /// is stalled if the task does not run at its ticks. It is watched from the first run of the task
-    /// on, which precedes the tasks that are spawned after it.
+    /// is stalled if the task does not run at its ticks. It is watched from the first run of the
+    /// task on, which precedes the tasks that are spawned after it.
     pub(crate) fn watch_event_loop(&self, name: Arc<str>) -> impl Future<Output = ()> + use<> {
         let ticks = Arc::<Progress>::default();
         let watched = Arc::downgrade(&ticks);
@@ -133,8 +133,8 @@ impl Stalls {
             let mut interval = interval(TICK_INTERVAL);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
-                // Not after the first tick of the timer, which passes up to a millisecond later: the
-                // event loop may hang in its first connection.
+                // Not after the first tick of the timer, which passes up to a millisecond later:
+                // the event loop may hang in its first connection.
                 ticks.tick();
                 interval.tick().await;
             }

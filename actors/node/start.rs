@@ -28,9 +28,10 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// Returns [`StartError::NoSystem`] outside an actix system, [`StartError::Store`] or [`StartError::SavedPool`] if the
-    /// store or the saved mempool cannot be read, and [`StartError::Thread`] if a thread cannot be
-    /// started. No block was ordered, and the saved mempool is unchanged.
+    /// Returns [`StartError::NoSystem`] outside an actix system, [`StartError::Store`] or
+    /// [`StartError::SavedPool`] if the store or the saved mempool cannot be read, and
+    /// [`StartError::Thread`] if a thread cannot be started. No block was ordered, and the saved
+    /// mempool is unchanged.
     pub async fn start(
         chain: Chain,
         store: Store,

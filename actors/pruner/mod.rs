@@ -56,7 +56,8 @@ pub(crate) struct Pruner {
 }
 
 impl Pruner {
-    /// Creates a pruner of the ledger that `ledger_info` describes. `usage` is the size of the store.
+    /// Creates a pruner of the ledger that `ledger_info` describes. `usage` is the size of the
+    /// store.
     pub(crate) fn new(
         config: PrunerConfig,
         ledger_info: &LedgerInfo,

@@ -62,6 +62,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
+    /// Creates the actor, which assumes that writes are not paused.
     pub(crate) fn new(
         commits: CommitQueue,
         reads: ReadQueues,
