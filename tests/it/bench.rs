@@ -1,23 +1,15 @@
 //! `bench` as an ordinary client: its report must agree with the ledger.
 
 use crate::metrics::Scrape;
-use ledger_test_support::node::{TestNode, bench_command};
+use ledger_test_support::node::{TestNode, start_bench};
 use serde_json::Value;
-use std::process::Command;
 
 mod ends;
 mod options;
 
-/// Returns the command of a run with a JSON report.
-fn command(node: &TestNode, arguments: &[&str]) -> Command {
-    let mut command = bench_command(node);
-    command.args(arguments);
-    command
-}
-
 /// Runs `bench`, which must succeed, and returns its report.
-fn bench(node: &TestNode, arguments: &[&str]) -> Value {
-    let output = command(node, arguments).output().unwrap();
+fn bench(node: &TestNode, options: &str) -> Value {
+    let output = start_bench(node, options).wait_with_output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -35,23 +27,9 @@ fn commits_every_transfer_and_completes_every_wait() {
         ("submit", "two", "bcs"),
         ("submit", "two", "json"),
     ] {
-        let report = bench(
-            &node,
-            &[
-                "--transfers",
-                "300",
-                "--accounts",
-                "20",
-                "--connections",
-                "8",
-                "--mode",
-                mode,
-                "--wait",
-                wait,
-                "--format",
-                format,
-            ],
-        );
+        let ways = format!("--mode {mode} --wait {wait} --format {format}");
+        let load = "--transfers 300 --accounts 20 --connections 8";
+        let report = bench(&node, &format!("{load} {ways}"));
         if mode == "await" {
             assert_eq!(report["commit_latency"]["count"], 300);
         }
@@ -81,10 +59,9 @@ fn commits_every_transfer_and_completes_every_wait() {
 #[tokio::test]
 async fn learns_of_commits_by_one_request_each() {
     let node = TestNode::start(&[]);
-    let load = ["--transfers", "200", "--accounts", "20", "--connections"];
+    let load = "--transfers 200 --accounts 20 --connections 8 --mode await --wait one";
     for format in ["bcs", "json"] {
-        let ways = ["8", "--mode", "await", "--wait", "one", "--format", format];
-        let report = bench(&node, &[load.as_slice(), &ways].concat());
+        let report = bench(&node, &format!("{load} --format {format}"));
         for name in ["committed", "accepted"] {
             assert_eq!(report[name], 200, "{name} in {report}");
         }
@@ -106,10 +83,9 @@ async fn learns_of_commits_by_one_request_each() {
 async fn waits_for_whole_batches_also_with_others_submitted_ahead() {
     let node = TestNode::start(&[]);
     for ahead in ["0", "3"] {
-        let batched = ["--transfers", "300", "--batch", "32", "--accounts", "4"];
-        let ways = ["--mode", "await", "--wait", "many", "--ahead", ahead];
-        let arguments = [batched.as_slice(), &["--connections", "2"], &ways].concat();
-        let report = bench(&node, &arguments);
+        let load = "--transfers 300 --batch 32 --accounts 4 --connections 2";
+        let ways = format!("--mode await --wait many --ahead {ahead}");
+        let report = bench(&node, &format!("{load} {ways}"));
         for (name, expected) in [
             ("accepted", 300),
             ("committed", 300),
@@ -135,16 +111,7 @@ fn continues_with_the_same_accounts_for_the_same_seed() {
     for _ in 0..2 {
         let report = bench(
             &node,
-            &[
-                "--transfers",
-                "50",
-                "--accounts",
-                "5",
-                "--connections",
-                "5",
-                "--seed",
-                "7",
-            ],
+            "--transfers 50 --accounts 5 --connections 5 --seed 7",
         );
         assert_eq!(report["committed"], 50, "{report}");
         assert_eq!(report["errors"], serde_json::json!({}), "{report}");
@@ -157,23 +124,8 @@ fn continues_with_the_same_accounts_for_the_same_seed() {
 fn signs_the_requested_number_of_transfers_before_the_load() {
     let node = TestNode::start(&[]);
     for (pre_signed, signed_while_running) in [("60", 0), ("40", 20), ("0", 60)] {
-        let report = bench(
-            &node,
-            &[
-                "--transfers",
-                "60",
-                "--pre-signed",
-                pre_signed,
-                "--accounts",
-                "5",
-                "--connections",
-                "1",
-                "--seed",
-                "9",
-                "--mode",
-                "await",
-            ],
-        );
+        let load = "--transfers 60 --accounts 5 --connections 1 --seed 9 --mode await";
+        let report = bench(&node, &format!("{load} --pre-signed {pre_signed}"));
         assert_eq!(report["committed"], 60, "{report}");
         assert_eq!(report["errors"], serde_json::json!({}), "{report}");
         let signed = &report["generator"]["signed_while_running"];
@@ -187,25 +139,9 @@ fn signs_the_requested_number_of_transfers_before_the_load() {
 #[test]
 fn excludes_ramp_and_warm_up_from_the_measurement() {
     let node = TestNode::start(&[]);
-    let report = bench(
-        &node,
-        &[
-            "--transfers",
-            "20",
-            "--rate",
-            "100",
-            "--ramp",
-            "0.2",
-            "--warm-up",
-            "0.1",
-            "--accounts",
-            "10",
-            "--connections",
-            "5",
-            "--mode",
-            "await",
-        ],
-    );
+    let schedule = "--transfers 20 --rate 100 --ramp 0.2 --warm-up 0.1";
+    let load = "--accounts 10 --connections 5 --mode await";
+    let report = bench(&node, &format!("{schedule} {load}"));
     assert_eq!(report["accepted"], 20, "{report}");
     assert_eq!(report["submit_latency"]["count"], 20, "{report}");
     assert_eq!(report["commit_latency"]["count"], 20, "{report}");
@@ -218,22 +154,8 @@ fn excludes_ramp_and_warm_up_from_the_measurement() {
 #[test]
 fn shares_connections_between_threads_and_measures_the_node() {
     let node = TestNode::start(&[]);
-    let pid = node.process_id().to_string();
-    let report = bench(
-        &node,
-        &[
-            "--transfers",
-            "200",
-            "--accounts",
-            "9",
-            "--connections",
-            "9",
-            "--threads",
-            "2",
-            "--pid",
-            &pid,
-        ],
-    );
+    let load = "--transfers 200 --accounts 9 --connections 9 --threads 2";
+    let report = bench(&node, &format!("{load} --pid {}", node.process_id()));
     assert_eq!(report["committed"], 200, "{report}");
     assert_eq!(report["generator"]["threads"], 2, "{report}");
     assert!(report["generator"]["cpu_us_per_transfer"].as_f64().unwrap() > 0.0);
@@ -246,20 +168,8 @@ fn shares_connections_between_threads_and_measures_the_node() {
 #[test]
 fn sends_orderless_transactions_of_one_account_over_many_connections() {
     let node = TestNode::start(&[]);
-    let report = bench(
-        &node,
-        &[
-            "--transfers",
-            "300",
-            "--accounts",
-            "1",
-            "--connections",
-            "8",
-            "--orderless",
-            "--mode",
-            "await",
-        ],
-    );
+    let load = "--transfers 300 --accounts 1 --connections 8 --orderless --mode await";
+    let report = bench(&node, load);
     assert_eq!(report["committed"], 300, "{report}");
     assert_eq!(report["errors"], serde_json::json!({}), "{report}");
 }
@@ -269,16 +179,7 @@ fn does_not_exceed_the_rate() {
     let node = TestNode::start(&[]);
     let report = bench(
         &node,
-        &[
-            "--transfers",
-            "40",
-            "--rate",
-            "50",
-            "--accounts",
-            "10",
-            "--connections",
-            "4",
-        ],
+        "--transfers 40 --rate 50 --accounts 10 --connections 4",
     );
     assert_eq!(report["committed"], 40, "{report}");
     // The first transfer is due immediately and the last one 39 intervals of 20 ms later.
@@ -290,18 +191,15 @@ fn submits_batches_and_reports_single_transfers() {
     // A batch has more transfers of an account than may be pending, so it is retried in part.
     let node = TestNode::start(&["mempool.capacity_per_account=10"]);
     for (mode, wait, format, orderless) in [
-        ("submit", "two", "bcs", None),
-        ("submit", "two", "json", None),
-        ("await", "two", "bcs", None),
-        ("await", "many", "bcs", None),
-        ("submit", "two", "bcs", Some("--orderless")),
+        ("submit", "two", "bcs", ""),
+        ("submit", "two", "json", ""),
+        ("await", "two", "bcs", ""),
+        ("await", "many", "bcs", ""),
+        ("submit", "two", "bcs", "--orderless"),
     ] {
-        let batched = ["--transfers", "300", "--batch", "64", "--accounts", "4"];
-        let rest = ["--connections", "2", "--mode", mode, "--wait", wait];
-        let format = ["--format", format];
-        let arguments = batched.iter().chain(&rest).chain(&format).chain(&orderless);
-        let arguments: Vec<_> = arguments.copied().collect();
-        let report = bench(&node, &arguments);
+        let load = "--transfers 300 --batch 64 --accounts 4 --connections 2";
+        let ways = format!("--mode {mode} --wait {wait} --format {format} {orderless}");
+        let report = bench(&node, &format!("{load} {ways}"));
         for (name, expected) in [
             ("batch", 64),
             ("accepted", 300),
@@ -318,7 +216,7 @@ fn submits_batches_and_reports_single_transfers() {
         if mode == "await" {
             assert_eq!(report["commit_latency"]["count"], 300, "{report}");
         }
-        if orderless.is_none() {
+        if orderless.is_empty() {
             let retried = &report["errors"]["206 mempool_is_full"];
             let all_retried = &report["errors"]["507 mempool_is_full"];
             assert!(retried.is_u64() || all_retried.is_u64(), "{report}");

@@ -1,13 +1,13 @@
 //! `ledger-node bench` as a separate process.
 
-use ledger_test_support::node::{TestNode, bench_command};
+use ledger_test_support::node::{TestNode, start_bench};
 use serde_json::{Value, json};
 use std::process::Child;
 
 /// Number of connections of the bench.
 pub const CONNECTIONS: u64 = 64;
 /// Seconds of load before the measurement, during which the attack starts.
-const WARM_UP_SECS: &str = "1";
+const WARM_UP_SECS: u64 = 1;
 /// Names of the counts in the report that must be zero.
 const COUNTS: [&str; 6] = [
     "failed",
@@ -18,9 +18,6 @@ const COUNTS: [&str; 6] = [
     "unanswered",
 ];
 
-/// A running bench.
-pub struct Bench(Child);
-
 /// The report of a bench.
 pub struct Report {
     pub committed_per_second: f64,
@@ -30,39 +27,35 @@ pub struct Report {
     pub faults: Vec<String>,
 }
 
-impl Bench {
-    /// Starts a bench whose clients await each of their transfers.
-    pub fn start(node: &TestNode, length_secs: u64) -> Self {
-        let mut command = bench_command(node);
-        command
-            .args(["--mode", "await"])
-            .args(["--connections", &CONNECTIONS.to_string()])
-            .args(["--warm-up", WARM_UP_SECS])
-            .args(["--duration", &length_secs.to_string()])
-            .args(["--pid", &node.process_id().to_string()]);
-        Self(command.spawn().unwrap())
-    }
+/// Starts a bench whose clients await each of their transfers.
+pub fn start(node: &TestNode, length_secs: u64) -> Child {
+    let pid = node.process_id();
+    let options = format!(
+        "--mode await --connections {CONNECTIONS} --warm-up {WARM_UP_SECS} \
+         --duration {length_secs} --pid {pid}"
+    );
+    start_bench(node, &options)
+}
 
-    /// Waits for the end of the bench and returns its report.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the bench ends without a report.
-    pub async fn report(self) -> Report {
-        let output = tokio::task::spawn_blocking(|| self.0.wait_with_output().unwrap());
-        let output = output.await.unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        let report: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("the bench ended with {}: {error}", output.status));
-        let mut faults = faults(&report);
-        if !output.status.success() {
-            faults.push(format!("{}: {error}", output.status));
-        }
-        Report {
-            committed_per_second: report["committed_per_second"].as_f64().unwrap(),
-            node_cpu_us: report["node"]["cpu_us_per_transfer"].as_f64().unwrap(),
-            faults,
-        }
+/// Waits for the end of a bench and returns its report.
+///
+/// # Panics
+///
+/// Panics if the bench ends without a report.
+pub async fn report(bench: Child) -> Report {
+    let output = tokio::task::spawn_blocking(|| bench.wait_with_output().unwrap());
+    let output = output.await.unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("the bench ended with {}: {error}", output.status));
+    let mut faults = faults(&report);
+    if !output.status.success() {
+        faults.push(format!("{}: {error}", output.status));
+    }
+    Report {
+        committed_per_second: report["committed_per_second"].as_f64().unwrap(),
+        node_cpu_us: report["node"]["cpu_us_per_transfer"].as_f64().unwrap(),
+        faults,
     }
 }
 

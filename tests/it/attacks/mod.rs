@@ -30,7 +30,6 @@ mod target;
 
 use crate::hostile::{counted, until_counted, until_open};
 use attacker::{Attacker, Preparation};
-use bench::{Bench, CONNECTIONS};
 use figures::{Attacked, Figures, print_heading, print_untested};
 use futures::future::BoxFuture;
 use ledger_test_support::{
@@ -201,8 +200,8 @@ async fn measure(attack: &Attack, plan: &Plan) -> Option<Figures> {
                 let run = attacked_run(attack, &target, plan, round).await;
                 figures.with.push(run);
             } else {
-                let bench = Bench::start(&target, plan.length_secs);
-                figures.without.push(bench.report().await);
+                let bench = bench::start(&target, plan.length_secs);
+                figures.without.push(bench::report(bench).await);
             }
             until_open(&target, CONNECTIONS_BETWEEN_RUNS).await;
         }
@@ -218,13 +217,13 @@ async fn measure(attack: &Attack, plan: &Plan) -> Option<Figures> {
 async fn attacked_run(attack: &Attack, target: &Arc<Target>, plan: &Plan, round: u64) -> Attacked {
     let attacker = Attacker::new(target, round).await;
     let assault = (attack.prepare)(Arc::clone(&attacker)).await;
-    let bench = Bench::start(target, plan.length_secs);
+    let bench = bench::start(target, plan.length_secs);
     // The connections of the bench are open before the attack may prevent others from being
     // accepted.
-    until_counted(target, "open", CONNECTIONS).await;
+    until_counted(target, "open", bench::CONNECTIONS).await;
     let (start, processor_time_before) = (Instant::now(), attacker::processor_time());
     let assault = tokio::spawn(assault.run());
-    let report = bench.report().await;
+    let report = bench::report(bench).await;
     let open_connections = counted(target, "open").await;
     let elapsed = start.elapsed();
     let processor_time = attacker::processor_time() - processor_time_before;

@@ -1,29 +1,25 @@
 //! Runs of `bench` that end early: the report has what was measured until then.
 
-use super::command;
-use ledger_test_support::node::{TestNode, until};
+use ledger_test_support::node::{TestNode, start_bench, until};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 /// A running `bench` without an end of its own.
 struct RunningBench(Child);
 
 impl RunningBench {
     /// Starts a run, and waits until the node has committed some of its transfers.
-    async fn start(node: &TestNode, arguments: &[&str]) -> Self {
+    async fn start(node: &TestNode, options: &str) -> Self {
         let version = async || -> u64 {
             let ledger = node.get("/v1").await.json;
             ledger["ledger_version"].as_str().unwrap().parse().unwrap()
         };
         let before = version().await;
-        let mut command = command(node, &["--accounts", "4", "--connections", "4"]);
-        command.args(arguments);
-        let child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let this = Self(child.unwrap());
+        let this = Self(start_bench(
+            node,
+            &format!("--accounts 4 --connections 4 {options}"),
+        ));
         // More versions than the funding of the accounts takes.
         until("transfers to be committed", || async {
             (version().await > before + 100).then_some(())
@@ -51,7 +47,7 @@ impl RunningBench {
 async fn reports_what_it_measured_until_it_is_interrupted() {
     let node = TestNode::start(&[]);
     for signal in [Signal::INT, Signal::TERM] {
-        let run = RunningBench::start(&node, &["--mode", "await", "--duration", "2000"]).await;
+        let run = RunningBench::start(&node, "--mode await --duration 2000").await;
         kill_process(run.pid(), signal).unwrap();
         let (report, error) = run.report();
         assert!(report["committed"].as_u64().unwrap() > 0, "{report}");
@@ -64,8 +60,8 @@ async fn reports_what_it_measured_until_it_is_interrupted() {
 #[tokio::test]
 async fn reports_what_it_measured_until_the_node_ended() {
     let mut node = TestNode::start(&[]);
-    let pid = node.process_id().to_string();
-    let run = RunningBench::start(&node, &["--duration", "2000", "--pid", &pid]).await;
+    let pid = node.process_id();
+    let run = RunningBench::start(&node, &format!("--duration 2000 --pid {pid}")).await;
     node.kill();
     let (report, error) = run.report();
     assert!(report["accepted"].as_u64().unwrap() > 0, "{report}");
@@ -77,7 +73,7 @@ async fn reports_what_it_measured_until_the_node_ended() {
 #[tokio::test]
 async fn ends_after_its_duration_although_the_node_does_not_respond() {
     let node = TestNode::start(&[]);
-    let run = RunningBench::start(&node, &["--duration", "5", "--mode", "await"]).await;
+    let run = RunningBench::start(&node, "--duration 5 --mode await").await;
     node.signal("STOP");
     let (report, error) = run.report();
     assert!(error.contains("did not respond within"), "{error}");
@@ -88,7 +84,7 @@ async fn ends_after_its_duration_although_the_node_does_not_respond() {
 async fn fails_when_descriptors_run_out() {
     let node = TestNode::start(&[]);
     // The last connections are opened long after the first have sent transfers.
-    let run = RunningBench::start(&node, &["--duration", "30", "--ramp", "30"]).await;
+    let run = RunningBench::start(&node, "--duration 30 --ramp 30").await;
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),

@@ -8,7 +8,7 @@ use ledger_test_support::{
     http::HttpClient,
     node::{
         DiskOperation::{self, Read, Sync, Write},
-        SlowDisk, TestNode, bench_command, bench_report, until,
+        SlowDisk, TestNode, bench_report, start_bench, until,
     },
 };
 use reqwest::Method;
@@ -294,8 +294,7 @@ async fn names_the_applier_while_a_write_of_the_database_hangs() {
 async fn names_nothing_under_full_load() {
     let secs = std::env::var("STALL_LOAD_SECS").unwrap_or_else(|_| "60".to_owned());
     let node = TestNode::start(&[]);
-    let bench = bench_command(&node).args(["--duration", &secs]).spawn();
-    let report = bench_report(bench.unwrap()).await;
+    let report = bench_report(start_bench(&node, &format!("--duration {secs}"))).await;
     let log = node.log();
     let named: Vec<_> = log.lines().filter(|line| line.contains(STALLED)).collect();
     println!(

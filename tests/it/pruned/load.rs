@@ -1,22 +1,16 @@
-//! The load on the ledger: transfers by `bench`, and those of one payer, each of which is known
-//! exactly.
+//! The transfers of one payer, each of which is known exactly.
 
 use super::{known::Transfer, watch::Watch};
 use ledger_test_support::{
     TestAccount,
     http::{NodeClient, number},
-    node::{TestNode, bench_command},
+    node::TestNode,
 };
 use serde_json::Value;
-use std::{process::Child, sync::Arc};
+use std::sync::Arc;
 
 /// Funds of the payer, enough for the fees of the longest run.
 const PAYER_FUNDS: u64 = 1_000_000_000_000;
-
-/// Starts `bench` against a node, with its report in JSON.
-pub fn bench(node: &NodeClient, arguments: &[&str]) -> Child {
-    bench_command(node).args(arguments).spawn().unwrap()
-}
 
 /// Funds a payer and a payee on a new ledger, and creates the shared state of its readers.
 pub async fn start_watch(node: &TestNode, window: u64) -> Arc<Watch> {

@@ -1,7 +1,7 @@
 //! Ends of the node while it prunes, and other windows after a restart.
 
 use super::{
-    load::{bench, pay, start_watch},
+    load::{pay, start_watch},
     reads::Reader,
     under_load::check_window,
     watch::Watch,
@@ -9,13 +9,13 @@ use super::{
 use fastrand::Rng;
 use ledger_test_support::{
     http::NodeClient,
-    node::{TestNode, until},
+    node::{TestNode, bench_report, start_bench, until},
 };
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
-/// Number of transfers of a load, more than any test waits for.
-const TRANSFERS: &str = "1000000";
+/// Options of a load with more transfers than any test waits for.
+const LOAD: &str = "--transfers 1000000 --accounts 32 --connections 16";
 /// Number of times that a node is ended and restarted.
 const ENDS: u64 = 3;
 
@@ -47,15 +47,7 @@ async fn end_while_it_prunes(settings: &[&str], end: fn(&mut TestNode)) {
     let mut node = TestNode::start(settings);
     let watch = start_watch(&node, 300).await;
     for round in 0..ENDS {
-        let load = [
-            "--transfers",
-            TRANSFERS,
-            "--accounts",
-            "32",
-            "--connections",
-            "16",
-        ];
-        let mut load = bench(&node, &load);
+        let mut load = start_bench(&node, LOAD);
         let clients = clients(&node, &watch, round * 100);
         let start = watch.bounds().oldest_version;
         until_oldest_is_above(&node, &watch, start + 700).await;
@@ -96,19 +88,8 @@ async fn prunes_a_backlog_in_steps_while_it_commits() {
     const STEP: u64 = 20;
     let node = TestNode::start(&["pruner.enabled=false"]);
     let watch = start_watch(&node, 100).await;
-    let load = [
-        "--transfers",
-        "4000",
-        "--accounts",
-        "64",
-        "--connections",
-        "32",
-    ];
-    let load = tokio::task::spawn_blocking({
-        let load = bench(&node, &load);
-        || load.wait_with_output().unwrap()
-    });
-    assert!(load.await.unwrap().status.success());
+    let load = start_bench(&node, "--transfers 4000 --accounts 64 --connections 32");
+    bench_report(load).await;
     let newest = watch
         .get(&node, "ledger", "/v1".to_owned())
         .await

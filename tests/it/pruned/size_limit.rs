@@ -13,12 +13,12 @@
 // The output of a long run is meant to be read.
 #![allow(clippy::print_stdout)]
 
-use super::{from_environment, load::bench};
+use super::from_environment;
 use crate::metrics::Scrape;
 use ledger_test_support::{
     TestAccount,
     http::NodeClient,
-    node::{TestNode, bench_report, binary, until},
+    node::{TestNode, bench_report, binary, start_bench, until},
 };
 use ledger_types::AccountAddress;
 use serde_json::Value;
@@ -183,18 +183,8 @@ async fn ledger_stays_within_its_limit_under_load() {
     ]);
     let account = TestAccount::from_seed(1);
     node.fund(&account, FUNDS).await;
-    let (transfers_text, accounts_text) = (transfers.to_string(), accounts.to_string());
-    let load = bench(
-        &node,
-        &[
-            "--transfers",
-            &transfers_text,
-            "--accounts",
-            &accounts_text,
-            "--connections",
-            "32",
-        ],
-    );
+    let options = format!("--transfers {transfers} --accounts {accounts} --connections 32");
+    let load = start_bench(&node, &options);
     let clients = Clients::default();
     let reading = tokio::spawn(clients.clone().read(node.client.clone(), account.address));
     let paying = tokio::spawn(clients.clone().pay(node.client.clone(), account));
@@ -242,15 +232,8 @@ fn compact(node: &TestNode) -> (Option<i32>, String, String) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn compaction_returns_the_pages_of_pruned_versions() {
     let node = TestNode::start(&[]);
-    let load = [
-        "--transfers",
-        "10000",
-        "--accounts",
-        "100",
-        "--connections",
-        "32",
-    ];
-    bench_report(bench(&node, &load)).await;
+    let load = start_bench(&node, "--transfers 10000 --accounts 100 --connections 32");
+    bench_report(load).await;
     let mut node = node;
     assert!(node.stop("TERM").success());
     let node = node.restart_with(&["pruner.window_versions=1000"]);

@@ -14,14 +14,14 @@
 use super::{
     file::FileUsage,
     from_environment,
-    load::{bench, pay, start_watch},
+    load::{pay, start_watch},
     reads::{Reader, check_block},
     watch::Watch,
 };
 use fastrand::Rng;
 use ledger_test_support::{
     http::NodeClient,
-    node::{TestNode, bench_report, until},
+    node::{TestNode, bench_report, start_bench, until},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -69,20 +69,8 @@ async fn responds_from_one_version_or_with_410_in_a_file_that_stops_growing() {
         "work.render_budget_ms=60000",
     ]);
     let watch = start_watch(&node, window).await;
-    let count = transactions.to_string();
-    let load = bench(
-        &node,
-        &[
-            "--transfers",
-            &count,
-            "--accounts",
-            "200",
-            "--connections",
-            "32",
-            "--mode",
-            "await",
-        ],
-    );
+    let options = "--accounts 200 --connections 32 --mode await";
+    let load = start_bench(&node, &format!("--transfers {transactions} {options}"));
     let mut clients = vec![tokio::spawn(pay(node.client.clone(), Arc::clone(&watch)))];
     for reader in 0..READERS {
         let reader = Reader {

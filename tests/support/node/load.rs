@@ -4,24 +4,26 @@ use super::binary;
 use crate::http::NodeClient;
 use serde_json::Value;
 use std::{
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-/// Returns a command that runs `bench` on a node with a faucet and prints its report in JSON.
-pub fn bench_command(node: &NodeClient) -> Command {
+/// Starts `bench` against a node with a faucet, with its report in JSON. `options` are separated by
+/// spaces.
+pub fn start_bench(node: &NodeClient, options: &str) -> Child {
     let faucet = node.faucet.as_ref().expect("a faucet");
     let mut command = binary();
     command
         .args(["bench", "--output", "json", "--url", &node.api])
         .args(["--faucet", faucet])
+        .args(options.split_whitespace())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    command
+    command.spawn().expect("a process")
 }
 
-/// Waits for the report of a run of [`bench_command`].
+/// Waits for the report of [`start_bench`].
 ///
 /// # Panics
 ///

@@ -15,7 +15,7 @@ mod process;
 mod slow_disk;
 mod test_node;
 
-pub use load::{OpenLoop, bench_command, bench_report};
+pub use load::{OpenLoop, bench_report, start_bench};
 #[cfg(target_os = "linux")]
 pub use slow_disk::{DiskOperation, SlowDisk};
 pub use test_node::{TestNode, tls_settings};
