@@ -2,7 +2,7 @@
 
 use super::{
     attacker::{ATTACKER_SEED, Attacker, Preparation, prepared},
-    requests::{Connections, Requests, SMALL_PER_SECOND},
+    requests::{SMALL_PER_SECOND, send_in_turns},
 };
 use ledger_test_support::{TestAccount, function_call, http::post_bytes};
 use ledger_types::SignedTransaction;
@@ -23,13 +23,9 @@ pub fn too_many(attacker: Arc<Attacker>) -> Preparation {
     let post = |path, transaction: &SignedTransaction| {
         post_bytes(path, MEDIA_TYPE, &bcs::to_bytes(transaction).unwrap())
     };
-    let requests = Requests {
-        per_second: SMALL_PER_SECOND,
-        connections: Connections::Persistent,
-        requests: vec![
-            post("/v1/transactions", &signed),
-            post("/v1/transactions/simulate", &unsigned),
-        ],
-    };
-    prepared(requests.send(attacker))
+    let requests = vec![
+        post("/v1/transactions", &signed),
+        post("/v1/transactions/simulate", &unsigned),
+    ];
+    prepared(send_in_turns(attacker, SMALL_PER_SECOND, requests))
 }

@@ -1,14 +1,13 @@
 //! A running attack: its rate, its end, and counts of its requests and responses.
 
 use super::target::Target;
-use futures::future::{BoxFuture, FutureExt as _, ready};
+use futures::future::{FutureExt as _, LocalBoxFuture, join_all, ready};
 use ledger_test_support::node::OpenLoop;
 use ledger_vm::Chain;
-use rustix::time::{ClockId, clock_gettime};
 use std::{
     collections::BTreeMap,
+    iter,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 use tokio::sync::watch;
 
@@ -17,26 +16,15 @@ pub const ATTACKER_SEED: u64 = 1_000;
 /// Seed of the first client after an attack.
 pub const CLIENT_SEED: u64 = 2_000;
 
-/// A prepared attack.
-pub struct Assault(BoxFuture<'static, ()>);
-
-impl Assault {
-    pub fn new(attack: impl Future<Output = ()> + Send + 'static) -> Self {
-        Self(attack.boxed())
-    }
-
-    /// Runs the attack until [`Attacker::end`] is called.
-    pub async fn run(self) {
-        self.0.await;
-    }
-}
+/// A prepared attack, which runs until [`Attacker::end`] is called.
+pub type Assault = LocalBoxFuture<'static, ()>;
 
 /// The preparation of an attack, which returns the attack.
-pub type Preparation = BoxFuture<'static, Assault>;
+pub type Preparation = LocalBoxFuture<'static, Assault>;
 
 /// Returns the preparation of an attack that needs none.
-pub fn prepared(attack: impl Future<Output = ()> + Send + 'static) -> Preparation {
-    ready(Assault::new(attack)).boxed()
+pub fn prepared(attack: impl Future<Output = ()> + 'static) -> Preparation {
+    ready(attack.boxed_local()).boxed_local()
 }
 
 /// Counts of sent requests, and of responses by kind.
@@ -72,10 +60,35 @@ impl Attacker {
         self.is_over.send_replace(true);
     }
 
-    /// Waits for the end of the attack.
-    pub async fn ended(&self) {
-        // The sender lives as long as `self`, so the wait returns no error.
-        let _ = self.is_over.subscribe().wait_for(|&is_over| is_over).await;
+    /// Runs a part of the attack until the attack ends.
+    pub async fn until_ended<T>(&self, part: impl Future<Output = T>) {
+        let mut is_over = self.is_over.subscribe();
+        tokio::select! {
+            // The sender lives as long as `self`, so the wait returns no error.
+            _ = is_over.wait_for(|&is_over| is_over) => {}
+            _ = part => {}
+        }
+    }
+
+    /// Sends requests until the attack ends, and counts them and their responses.
+    ///
+    /// `senders` senders share the rate. Each has one request at a time. `send` sends the request
+    /// with a number and returns the kind of its response, or `None` if there is none.
+    pub async fn flood(
+        &self,
+        senders: usize,
+        per_second: f64,
+        send: impl AsyncFn(u64) -> Option<String>,
+    ) {
+        let turns = OpenLoop::new(per_second);
+        let sender = async || loop {
+            let number = turns.next().await;
+            self.count_sent();
+            let response = send(number).await;
+            self.count(response.unwrap_or_else(|| "no response".to_owned()));
+        };
+        let senders = iter::repeat_with(sender).take(senders);
+        self.until_ended(join_all(senders)).await;
     }
 
     /// Counts a sent request, connection or signal.
@@ -98,37 +111,4 @@ impl Attacker {
     pub fn tally(&self) -> Tally {
         self.tally.lock().unwrap().clone()
     }
-}
-
-/// A fixed rate that all senders of an attack share, until it ends.
-pub struct Pace {
-    attacker: Arc<Attacker>,
-    turns: OpenLoop,
-}
-
-impl Pace {
-    pub fn new(attacker: &Arc<Attacker>, per_second: f64) -> Arc<Self> {
-        Arc::new(Self {
-            attacker: Arc::clone(attacker),
-            turns: OpenLoop::new(per_second),
-        })
-    }
-
-    /// Waits for the next turn and returns its number. Returns `None` after the end of the attack.
-    pub async fn next(&self) -> Option<u64> {
-        tokio::select! {
-            biased;
-            () = self.attacker.ended() => None,
-            number = self.turns.next() => Some(number),
-        }
-    }
-}
-
-/// Returns the processor time that this process has used.
-pub fn processor_time() -> Duration {
-    let used = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(
-        used.tv_sec.try_into().unwrap(),
-        used.tv_nsec.try_into().unwrap(),
-    )
 }

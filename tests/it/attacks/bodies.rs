@@ -1,14 +1,14 @@
 //! Chunked bodies with a small first chunk and large later ones.
 
 use super::{
-    attacker::{Attacker, Pace, Preparation, prepared},
+    attacker::{Attacker, Preparation, prepared},
     requests::{RESPONSE_TIME_MAX, kind},
 };
 use ledger_test_support::http::RawConnection;
 use std::{sync::Arc, time::Duration};
-use tokio::{task::JoinSet, time::timeout};
+use tokio::time::timeout;
 
-/// Number of tasks, each of which sends one body at a time.
+/// Number of senders, each of which sends one body at a time.
 const SENDERS: usize = 32;
 /// Time between a body and its end, so that all senders hold bodies concurrently.
 const HELD: Duration = Duration::from_secs(1);
@@ -34,8 +34,8 @@ fn request_without_end() -> Vec<u8> {
 
 /// Sends a body and returns the kind of the response. The end of the body is sent only if there is
 /// no response before.
-async fn send_body(attacker: &Attacker, request: &[u8]) -> Option<String> {
-    let mut connection = RawConnection::try_connect(attacker.target.authority()).await?;
+async fn send_body(authority: &str, request: &[u8]) -> Option<String> {
+    let mut connection = RawConnection::try_connect(authority).await?;
     connection.send(request).await;
     if let Ok(early) = timeout(HELD, connection.response()).await {
         return Some(kind(&early?));
@@ -48,23 +48,8 @@ async fn send_body(attacker: &Attacker, request: &[u8]) -> Option<String> {
 /// Bodies that are held until the memory for bodies is exhausted.
 pub fn chunked(attacker: Arc<Attacker>) -> Preparation {
     prepared(async move {
-        let pace = Pace::new(&attacker, PER_SECOND);
-        let request = Arc::new(request_without_end());
-        let mut senders = JoinSet::new();
-        for _ in 0..SENDERS {
-            let (attacker, pace, request) = (
-                Arc::clone(&attacker),
-                Arc::clone(&pace),
-                Arc::clone(&request),
-            );
-            senders.spawn(async move {
-                while pace.next().await.is_some() {
-                    attacker.count_sent();
-                    let response = send_body(&attacker, &request).await;
-                    attacker.count(response.unwrap_or_else(|| "no response".to_owned()));
-                }
-            });
-        }
-        senders.join_all().await;
+        let request = request_without_end();
+        let send = async |_| send_body(attacker.target.authority(), &request).await;
+        attacker.flood(SENDERS, PER_SECOND, send).await;
     })
 }

@@ -1,14 +1,13 @@
 //! Connections that are held open: idle ones, slow heads, and more than the limit on open files
 //! allows.
 
-use super::attacker::{Attacker, Pace, Preparation, prepared};
-use futures::future::{BoxFuture, FutureExt as _};
+use super::attacker::{Attacker, Preparation, prepared};
+use ledger_test_support::node::OpenLoop;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
-    task::JoinSet,
     time::timeout,
 };
 
@@ -46,29 +45,14 @@ fn allowed_connections(wanted: usize) -> usize {
 /// Holds connections open until the attack ends, and opens new ones for those that end.
 ///
 /// `hold_one` holds a connection until the node closes it, and returns the response.
-async fn hold(
-    attacker: Arc<Attacker>,
-    count: usize,
-    hold_one: fn(TcpStream) -> BoxFuture<'static, String>,
-) {
-    let pace = Pace::new(&attacker, OPENED_PER_SECOND);
-    let mut held = JoinSet::new();
-    for _ in 0..allowed_connections(count) {
-        let (attacker, pace) = (Arc::clone(&attacker), Arc::clone(&pace));
-        held.spawn(async move {
-            let authority = attacker.target.api.strip_prefix("http://").unwrap();
-            while pace.next().await.is_some() {
-                attacker.count_sent();
-                let response = match TcpStream::connect(authority).await {
-                    Ok(stream) => hold_one(stream).await,
-                    Err(error) => format!("not connected: {}", error.kind()),
-                };
-                attacker.count(response);
-            }
-        });
-    }
-    attacker.ended().await;
-    held.shutdown().await;
+async fn hold(attacker: Arc<Attacker>, count: usize, hold_one: impl AsyncFn(TcpStream) -> String) {
+    let authority = attacker.target.authority();
+    let open = async |_| match TcpStream::connect(authority).await {
+        Ok(stream) => Some(hold_one(stream).await),
+        Err(error) => Some(format!("not connected: {}", error.kind())),
+    };
+    let count = allowed_connections(count);
+    attacker.flood(count, OPENED_PER_SECOND, open).await;
 }
 
 /// Waits until the node sends something or closes the connection.
@@ -101,29 +85,29 @@ async fn hold_slow(mut stream: TcpStream) -> String {
 
 /// Connections that send nothing.
 pub fn idle(attacker: Arc<Attacker>) -> Preparation {
-    prepared(hold(attacker, IDLE, |stream| hold_idle(stream).boxed()))
+    prepared(hold(attacker, IDLE, hold_idle))
 }
 
 /// Connections that send the head of a request byte by byte.
 pub fn slow_heads(attacker: Arc<Attacker>) -> Preparation {
-    prepared(hold(attacker, SLOW, |stream| hold_slow(stream).boxed()))
+    prepared(hold(attacker, SLOW, hold_slow))
 }
 
 /// More connections than the node can accept, with requests to the admin listener meanwhile.
 pub fn above_limit(attacker: Arc<Attacker>) -> Preparation {
     prepared(async move {
-        let held = hold(Arc::clone(&attacker), ABOVE_LIMIT, |stream| {
-            hold_idle(stream).boxed()
-        });
-        tokio::join!(held, request_admin(&attacker));
+        let held = hold(Arc::clone(&attacker), ABOVE_LIMIT, hold_idle);
+        let requests = attacker.until_ended(request_admin(&attacker));
+        tokio::join!(held, requests);
     })
 }
 
 /// Sends requests to the admin listener.
-async fn request_admin(attacker: &Arc<Attacker>) {
+async fn request_admin(attacker: &Attacker) {
     let url = format!("{}/connections", attacker.target.admin);
-    let pace = Pace::new(attacker, ADMIN_REQUESTS_PER_SECOND);
-    while pace.next().await.is_some() {
+    let turns = OpenLoop::new(ADMIN_REQUESTS_PER_SECOND);
+    loop {
+        turns.next().await;
         let response = attacker.target.http.get(&url).await;
         attacker.count(format!("admin {}", response.status));
     }

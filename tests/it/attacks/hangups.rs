@@ -1,6 +1,7 @@
 //! `SIGHUP` at a fixed rate.
 
-use super::attacker::{Attacker, Pace, Preparation, prepared};
+use super::attacker::{Attacker, Preparation, prepared};
+use ledger_test_support::node::OpenLoop;
 use rustix::process::{Pid, Signal, kill_process};
 use std::sync::Arc;
 
@@ -14,11 +15,15 @@ pub fn hangups(attacker: Arc<Attacker>) -> Preparation {
         let node = Pid::from_raw(target.process_id().try_into().unwrap()).unwrap();
         let logged = || target.log().matches("SIGHUP").count();
         let before = logged();
-        let pace = Pace::new(&attacker, PER_SECOND);
-        while pace.next().await.is_some() {
-            attacker.count_sent();
-            kill_process(node, Signal::HUP).unwrap();
-        }
+        let turns = OpenLoop::new(PER_SECOND);
+        let signals = async {
+            loop {
+                turns.next().await;
+                attacker.count_sent();
+                kill_process(node, Signal::HUP).unwrap();
+            }
+        };
+        attacker.until_ended(signals).await;
         attacker.count_many("line of the log", u64::try_from(logged() - before).unwrap());
     })
 }

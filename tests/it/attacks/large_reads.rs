@@ -1,13 +1,11 @@
 //! Large responses, which are rendered and compressed on other threads than the HTTP workers.
 
 use super::{
-    attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
-    requests::{Connections, Requests},
+    attacker::{ATTACKER_SEED, Attacker, Preparation},
+    requests::prepared_requests,
 };
 use crate::threads::COMPRESSED;
-use futures::future::FutureExt as _;
 use ledger_test_support::{TestAccount, function_call};
-
 use std::sync::Arc;
 
 /// Number of large transactions. A page with all of them is larger than 256 KiB, and so is rendered
@@ -46,23 +44,17 @@ async fn commit_large_transactions(attacker: &Attacker) -> u64 {
 
 /// GETs of large responses, uncompressed and compressed.
 pub fn large_reads(attacker: Arc<Attacker>) -> Preparation {
-    async move {
+    prepared_requests(Arc::clone(&attacker), PER_SECOND, async move {
         let first = commit_large_transactions(&attacker).await;
         let page = format!("/v1/transactions?start={first}&limit={PAGE}");
         let get = |path, coding| {
             format!("GET {path} HTTP/1.1\r\nhost: node\r\naccept-encoding: {coding}\r\n\r\n")
                 .into_bytes()
         };
-        let requests = Requests {
-            per_second: PER_SECOND,
-            connections: Connections::Persistent,
-            requests: vec![
-                get(&page[..], "identity"),
-                get(&page, "zstd"),
-                get(COMPRESSED, "zstd"),
-            ],
-        };
-        Assault::new(requests.send(attacker))
-    }
-    .boxed()
+        vec![
+            get(&page[..], "identity"),
+            get(&page, "zstd"),
+            get(COMPRESSED, "zstd"),
+        ]
+    })
 }

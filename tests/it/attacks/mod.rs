@@ -32,6 +32,7 @@ use crate::hostile::{counted, until_counted, until_open};
 use attacker::{Attacker, Preparation};
 use figures::{Attacked, Figures, print_heading, print_untested};
 use futures::future::BoxFuture;
+use ledger_client::load::ResourceUsage;
 use ledger_test_support::{
     TestAccount,
     http::{HttpClient, NodeClient},
@@ -221,21 +222,22 @@ async fn attacked_run(attack: &Attack, target: &Arc<Target>, plan: &Plan, round:
     // The connections of the bench are open before the attack may prevent others from being
     // accepted.
     until_counted(target, "open", bench::CONNECTIONS).await;
-    let (start, processor_time_before) = (Instant::now(), attacker::processor_time());
-    let assault = tokio::spawn(assault.run());
-    let report = bench::report(bench).await;
-    let open_connections = counted(target, "open").await;
-    let elapsed = start.elapsed();
-    let processor_time = attacker::processor_time() - processor_time_before;
-    attacker.end();
-    within_patience("the attack to end", assault).await.unwrap();
+    let (start, used_before) = (Instant::now(), ResourceUsage::now(None).own_cpu);
+    let measured = async {
+        let report = bench::report(bench).await;
+        let open_connections = counted(target, "open").await;
+        let (elapsed, used) = (start.elapsed(), ResourceUsage::now(None).own_cpu);
+        attacker.end();
+        (report, open_connections, elapsed, used)
+    };
+    let ((report, open_connections, elapsed, used), ()) = tokio::join!(measured, assault);
     serve_new_client(target, round).await;
     Attacked {
         report,
         tally: attacker.tally(),
         open_connections,
         elapsed,
-        processor_time,
+        processor_time: used - used_before,
     }
 }
 

@@ -1,13 +1,17 @@
 //! Requests at a fixed rate, and the kinds of responses to them.
 
-use super::attacker::{Attacker, Pace, Preparation, prepared};
+use super::attacker::{Attacker, Preparation, prepared};
 use crate::log_reader;
+use futures::future::FutureExt as _;
 use ledger_test_support::http::{RawConnection, RawResponse};
 use serde_json::Value;
-use std::{sync::Arc, time::Duration};
-use tokio::{task::JoinSet, time::timeout};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::time::timeout;
 
-/// Number of tasks that send one request at a time: enough to reach the rate while a response takes
+/// Number of senders of one request at a time: enough to reach the rate while a response takes
 /// 30 ms.
 const SENDERS: usize = 16;
 /// Maximum time for a response. A later one counts as none.
@@ -21,83 +25,39 @@ const LOGGED_PER_SECOND: f64 = 1_000.0;
 /// Requests per second whose responses are small: a tenth of what the bench sends.
 pub const SMALL_PER_SECOND: f64 = 1_000.0;
 
-/// The connections of requests.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Connections {
-    /// One of each sender, for all of its requests.
-    Persistent,
-    /// A new one for each request. The end of the connection is part of the response.
-    New,
-}
-
-/// Requests that an attack sends in turns.
-pub struct Requests {
-    pub per_second: f64,
-    pub connections: Connections,
-    pub requests: Vec<Vec<u8>>,
-}
-
-impl Requests {
-    /// Sends the requests until the attack ends, and counts the responses.
-    pub async fn send(self, attacker: Arc<Attacker>) {
-        let pace = Pace::new(&attacker, self.per_second);
-        let this = Arc::new(self);
-        let mut senders = JoinSet::new();
-        for _ in 0..SENDERS {
-            let (this, pace, attacker) =
-                (Arc::clone(&this), Arc::clone(&pace), Arc::clone(&attacker));
-            senders.spawn(async move { this.send_paced(&attacker, &pace).await });
-        }
-        senders.join_all().await;
-    }
-
-    /// Sends requests, one at a time, until the attack ends.
-    async fn send_paced(&self, attacker: &Attacker, pace: &Pace) {
-        let mut persistent = None;
-        while let Some(number) = pace.next().await {
-            let request = &self.requests[usize::try_from(number).unwrap() % self.requests.len()];
-            attacker.count_sent();
-            let exchange = timeout(
-                RESPONSE_TIME_MAX,
-                self.exchange(attacker, request, &mut persistent),
-            );
-            match exchange.await.ok().flatten() {
-                Some(response) => attacker.count(response),
-                None => {
-                    attacker.count("no response");
-                    persistent = None;
-                }
-            }
-        }
-    }
-
-    /// Sends a request and returns the kind of its response, or `None` if there is none.
-    async fn exchange(
-        &self,
-        attacker: &Attacker,
-        request: &[u8],
-        persistent: &mut Option<RawConnection>,
-    ) -> Option<String> {
-        let mut connection = match persistent.take() {
+/// Sends requests in turns over persistent connections until the attack ends.
+pub async fn send_in_turns(attacker: Arc<Attacker>, per_second: f64, requests: Vec<Vec<u8>>) {
+    let idle = Mutex::new(Vec::new());
+    let exchange = async |number| {
+        let taken = idle.lock().unwrap().pop();
+        let mut connection = match taken {
             Some(connection) => connection,
             None => RawConnection::try_connect(attacker.target.authority()).await?,
         };
-        let response = connection.exchange(request).await?;
-        if self.connections == Connections::Persistent {
-            *persistent = Some(connection);
-            return Some(kind(&response));
-        }
-        let is_kept = response.headers.get("connection").map(String::as_str) == Some("keep-alive");
-        let end = if is_kept {
-            connection.exchange(request).await.map(|_| "kept")?
-        } else {
-            connection
-                .response()
-                .await
-                .map_or("closed", |_| "answered twice")
-        };
-        Some(format!("{} {}, {end}", response.version, kind(&response)))
-    }
+        let response = connection.exchange(in_turn(&requests, number)).await?;
+        idle.lock().unwrap().push(connection);
+        Some(kind(&response))
+    };
+    let exchange_in_time = async |number| {
+        let exchange = timeout(RESPONSE_TIME_MAX, exchange(number)).await;
+        exchange.ok().flatten()
+    };
+    attacker.flood(SENDERS, per_second, exchange_in_time).await;
+}
+
+/// Returns the preparation of an attack that sends these requests in turns.
+pub fn prepared_requests(
+    attacker: Arc<Attacker>,
+    per_second: f64,
+    requests: impl Future<Output = Vec<Vec<u8>>> + 'static,
+) -> Preparation {
+    let send = move |requests| send_in_turns(attacker, per_second, requests).boxed_local();
+    requests.map(send).boxed_local()
+}
+
+/// Returns the request with this number.
+fn in_turn(requests: &[Vec<u8>], number: u64) -> &[u8] {
+    &requests[usize::try_from(number).unwrap() % requests.len()]
 }
 
 /// Returns the status of a response, and its error code if it has one.
@@ -126,31 +86,49 @@ pub fn kind(response: &RawResponse) -> String {
 /// HTTP/1.0 requests of clients that close the connection and of clients that keep it.
 pub fn http_1_0(attacker: Arc<Attacker>) -> Preparation {
     let get = |line| format!("GET /v1 HTTP/1.0\r\nhost: node\r\n{line}\r\n").into_bytes();
-    let requests = Requests {
-        per_second: HTTP_1_0_PER_SECOND,
-        connections: Connections::New,
-        requests: vec![get(""), get("connection: keep-alive\r\n")],
+    let requests = [get(""), get("connection: keep-alive\r\n")];
+    prepared(async move {
+        let authority = attacker.target.authority();
+        let exchange_in_time = async |number| {
+            let exchange = exchange_once(authority, in_turn(&requests, number));
+            timeout(RESPONSE_TIME_MAX, exchange).await.ok().flatten()
+        };
+        attacker
+            .flood(SENDERS, HTTP_1_0_PER_SECOND, exchange_in_time)
+            .await;
+    })
+}
+
+/// Sends a request over a connection of its own. Returns the kind of the response with its version
+/// and what the node does with the connection afterwards.
+async fn exchange_once(authority: &str, request: &[u8]) -> Option<String> {
+    let mut connection = RawConnection::try_connect(authority).await?;
+    let response = connection.exchange(request).await?;
+    let is_kept = response.headers.get("connection").map(String::as_str) == Some("keep-alive");
+    let end = if is_kept {
+        connection.exchange(request).await.map(|_| "kept")?
+    } else {
+        connection
+            .response()
+            .await
+            .map_or("closed", |_| "answered twice")
     };
-    prepared(requests.send(attacker))
+    Some(format!("{} {}, {end}", response.version, kind(&response)))
 }
 
 /// Requests that write lines into the log while its reader is paused.
 pub fn logged(attacker: Arc<Attacker>) -> Preparation {
-    let requests = Requests {
-        per_second: LOGGED_PER_SECOND,
-        connections: Connections::Persistent,
-        requests: vec![log_reader::request().into_bytes()],
-    };
     prepared(async move {
         let target = Arc::clone(&attacker.target);
         let lost_before = target.lost_lines().await;
-        target.pause_log(true);
-        requests.send(Arc::clone(&attacker)).await;
+        let paused = target.pause_log().await;
+        let requests = vec![log_reader::request().into_bytes()];
+        send_in_turns(Arc::clone(&attacker), LOGGED_PER_SECOND, requests).await;
         attacker.count_many(
             "line of the log lost",
             target.lost_lines().await - lost_before,
         );
-        target.pause_log(false);
+        drop(paused);
     })
 }
 
@@ -167,10 +145,6 @@ pub fn varied_accept(attacker: Arc<Attacker>) -> Preparation {
         format!("GET /v1/accounts/0x1 HTTP/1.1\r\nhost: node\r\naccept: {accepted}\r\n\r\n")
             .into_bytes()
     };
-    let requests = Requests {
-        per_second: SMALL_PER_SECOND,
-        connections: Connections::Persistent,
-        requests: accepted.map(get).to_vec(),
-    };
-    prepared(requests.send(attacker))
+    let requests = accepted.map(get).to_vec();
+    prepared(send_in_turns(attacker, SMALL_PER_SECOND, requests))
 }

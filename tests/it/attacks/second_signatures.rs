@@ -1,10 +1,9 @@
 //! Pending transactions that are submitted again with another valid signature.
 
 use super::{
-    attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
-    requests::{Connections, Requests},
+    attacker::{ATTACKER_SEED, Attacker, Preparation},
+    requests::prepared_requests,
 };
-use futures::future::FutureExt as _;
 use ledger_test_support::{
     TestAccount, TransactionBuilder,
     http::{batch_bytes, submission_bytes},
@@ -47,32 +46,21 @@ async fn submit_pending(attacker: &Attacker) -> Pending {
 
 /// Submits second signatures one by one.
 pub fn alone(attacker: Arc<Attacker>) -> Preparation {
-    async move {
+    prepared_requests(Arc::clone(&attacker), PER_SECOND, async move {
         let pending = submit_pending(&attacker).await;
-        let requests = Requests {
-            per_second: PER_SECOND,
-            connections: Connections::Persistent,
-            requests: pending.second.iter().map(submission_bytes).collect(),
-        };
-        Assault::new(requests.send(attacker))
-    }
-    .boxed()
+        pending.second.iter().map(submission_bytes).collect()
+    })
 }
 
 /// Submits second signatures in batches: alone, and after one of the first signatures, which the
 /// node accepts.
 pub fn in_batches(attacker: Arc<Attacker>) -> Preparation {
-    async move {
+    let per_second = PER_SECOND / PENDING as f64;
+    prepared_requests(Arc::clone(&attacker), per_second, async move {
         let pending = submit_pending(&attacker).await;
-        let requests = Requests {
-            per_second: PER_SECOND / PENDING as f64,
-            connections: Connections::Persistent,
-            requests: vec![
-                batch_bytes(&pending.second),
-                batch_bytes(&[&pending.first[..1], &pending.second[1..]].concat()),
-            ],
-        };
-        Assault::new(requests.send(attacker))
-    }
-    .boxed()
+        vec![
+            batch_bytes(&pending.second),
+            batch_bytes(&[&pending.first[..1], &pending.second[1..]].concat()),
+        ]
+    })
 }

@@ -9,10 +9,11 @@ use ledger_test_support::node::TestNode;
 use std::{
     io::{PipeReader, Read as _},
     ops::Deref,
-    sync::{Arc, Condvar, Mutex},
+    sync::Arc,
     thread,
 };
 use tempfile::TempDir;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// Hard limit on open files of [`with_few_open_files`]: more than the bench has connections, and
 /// few enough that the attack exceeds them immediately.
@@ -21,10 +22,11 @@ const OPEN_FILES: &str = "-n 300";
 /// of the bodies that the attack sends concurrently.
 const BODIES: &str = "api.bodies_bytes_max=16777216";
 
-/// A node, and the reader of its log if that is a pipe.
+/// A node.
 pub struct Target {
     node: TestNode,
-    log_reader: Option<Arc<LogReader>>,
+    /// The gate of the reader of the log, if the log is a pipe.
+    log_gate: Option<Arc<Mutex<()>>>,
 }
 
 impl Deref for Target {
@@ -39,7 +41,7 @@ impl From<TestNode> for Target {
     fn from(node: TestNode) -> Self {
         Self {
             node,
-            log_reader: None,
+            log_gate: None,
         }
     }
 }
@@ -47,15 +49,15 @@ impl From<TestNode> for Target {
 impl Target {
     /// Returns the log, or an empty text if it is a pipe.
     pub fn log(&self) -> String {
-        match self.log_reader {
+        match self.log_gate {
             None => self.node.log(),
             Some(_) => String::new(),
         }
     }
 
-    /// Pauses or resumes reading the log.
-    pub fn pause_log(&self, is_paused: bool) {
-        self.log_reader.as_ref().unwrap().pause(is_paused);
+    /// Pauses the reader of the log until the guard is dropped.
+    pub async fn pause_log(&self) -> MutexGuard<'_, ()> {
+        self.log_gate.as_ref().unwrap().lock().await
     }
 
     /// Returns the number of lines of the log that were lost.
@@ -91,8 +93,10 @@ pub fn without_threads() -> BoxFuture<'static, Option<Target>> {
 /// Starts a node whose log, at debug level, is a pipe. A thread reads the pipe until it is paused.
 pub fn with_piped_log() -> BoxFuture<'static, Option<Target>> {
     let (node, pipe) = unread_node();
-    let log_reader = Some(LogReader::start(pipe));
-    ready(Some(Target { node, log_reader })).boxed()
+    let gate = Arc::default();
+    read_log(pipe, Arc::clone(&gate));
+    let log_gate = Some(gate);
+    ready(Some(Target { node, log_gate })).boxed()
 }
 
 /// Returns a started node as a target.
@@ -100,35 +104,12 @@ fn ready_target(node: TestNode) -> BoxFuture<'static, Option<Target>> {
     ready(Some(node.into())).boxed()
 }
 
-/// A thread that reads a pipe and can be paused.
-#[derive(Default)]
-struct LogReader {
-    is_paused: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl LogReader {
-    /// Starts the thread, which ends with the pipe.
-    fn start(mut pipe: PipeReader) -> Arc<Self> {
-        let reader = Arc::new(Self::default());
-        let this = Arc::clone(&reader);
-        thread::spawn(move || {
-            let mut buffer = vec![0; 64 * 1024];
-            while pipe.read(&mut buffer).unwrap() > 0 {
-                let is_paused = this.is_paused.lock().unwrap();
-                drop(
-                    this.changed
-                        .wait_while(is_paused, |is_paused| *is_paused)
-                        .unwrap(),
-                );
-            }
-        });
-        reader
-    }
-
-    /// Pauses or resumes the thread.
-    fn pause(&self, is_paused: bool) {
-        *self.is_paused.lock().unwrap() = is_paused;
-        self.changed.notify_all();
-    }
+/// Reads a pipe to its end by a thread, which pauses while `gate` is locked.
+fn read_log(mut pipe: PipeReader, gate: Arc<Mutex<()>>) {
+    thread::spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while pipe.read(&mut buffer).unwrap() > 0 {
+            drop(gate.blocking_lock());
+        }
+    });
 }
