@@ -159,7 +159,7 @@ impl TransactionBuilder {
     /// Signs the transaction for its only signer.
     ///
     /// An ed25519 key signs in the original form, any other one as [`Self::sign_as_single_sender`].
-    pub fn sign(self, signer: &impl TransactionSigner) -> SignedTransaction {
+    pub fn sign(self, signer: &(impl TransactionSigner + ?Sized)) -> SignedTransaction {
         let message = self.raw.signing_message(&self.vendor);
         match signer.authenticate(&message) {
             AccountAuthenticator::Ed25519 {

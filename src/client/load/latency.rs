@@ -14,12 +14,14 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 #[derive(Debug)]
 pub struct LatencyHistogram(Histogram<u64>);
 
-impl LatencyHistogram {
-    pub(super) fn new() -> Self {
+impl Default for LatencyHistogram {
+    fn default() -> Self {
         let histogram = Histogram::new_with_max(LATENCY_MAX_MICROS, SIGNIFICANT_DIGITS);
         Self(histogram.expect("the bounds are valid"))
     }
+}
 
+impl LatencyHistogram {
     /// Records a latency. Those above the maximum count as the maximum.
     pub fn record(&mut self, latency: Duration) {
         let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);

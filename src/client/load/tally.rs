@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const ERROR_KINDS_MAX: usize = 64;
 
 /// Latencies, errors, and broken promises of the node.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tally {
     /// Latencies from the due time of a transfer to the response to its submission.
     pub submit: LatencyHistogram,
@@ -27,22 +27,6 @@ pub struct Tally {
     /// Number of transfers that were signed during the load.
     pub signed_while_running: u64,
     errors: BTreeMap<String, u64>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            submit: LatencyHistogram::new(),
-            commit: LatencyHistogram::new(),
-            failed: 0,
-            false_not_found: 0,
-            waits_in_vain: 0,
-            lost: 0,
-            unanswered: 0,
-            signed_while_running: 0,
-            errors: BTreeMap::new(),
-        }
-    }
 }
 
 impl Tally {

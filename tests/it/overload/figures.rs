@@ -1,6 +1,7 @@
 //! The figures of a run, and their limits.
 
-use super::{FACTOR, Mode, load::Outcome, observers::Observations};
+use super::{FACTOR, Mode, load::Outcome, observers::Series};
+use ledger_client::load::LatencySummary;
 use ledger_test_support::node::TestNode;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ pub struct Figures<'a> {
     pub mode: &'a Mode,
     pub peak_rate: f64,
     pub overload: &'a Outcome,
-    pub observations: &'a Observations,
+    pub observations: &'a [Series],
     /// The time from the end of the load to the first commit of a new client.
     pub recovery: Duration,
     /// Maximum resident memory of the process, in bytes.
@@ -27,6 +28,7 @@ impl Figures<'_> {
     pub fn print(&self) {
         const MIB: usize = 1024 * 1024;
         let overload = self.overload;
+        let [commits, rejections] = self.latencies();
         println!(
             "{}: peak {:.0} committed/s; offered {:.0}/s ({:.1} times the peak) for {:.0} s: \
              committed {:.0}/s ({:.0} % of the peak), accepted {}, rejected {} (503: {}, 507: {}), \
@@ -38,22 +40,24 @@ impl Figures<'_> {
             overload.elapsed.as_secs_f64(),
             overload.committed_per_second(),
             100.0 * overload.committed_per_second() / self.peak_rate,
-            overload.accepted,
-            overload.rejected,
-            overload.rejected - overload.pool_full,
+            overload.accepted.len(),
+            rejections.count,
+            rejections.count - overload.pool_full,
             overload.pool_full,
         );
         println!(
-            "accepted to committed: p50 {} ms, p99 {} ms, longest {} ms, of {}; rejections p50 {} \
-             ms, p99 {} ms",
-            overload.commit_quantile_ms(0.5),
-            overload.commit_quantile_ms(0.99),
-            overload.commit_quantile_ms(1.0),
-            overload.commit_latencies_ms.len(),
-            overload.rejection_quantile_ms(0.5),
-            overload.rejection_quantile_ms(0.99),
+            "accepted to committed: p50 {:.0} ms, p99 {:.0} ms, longest {:.0} ms, of {}; \
+             rejections p50 {:.0} ms, p99 {:.0} ms",
+            commits.p50_ms,
+            commits.p99_ms,
+            commits.max_ms,
+            commits.count,
+            rejections.p50_ms,
+            rejections.p99_ms,
         );
-        println!("{}", self.observations.line());
+        for series in self.observations {
+            println!("{}", series.line());
+        }
         println!(
             "resident {} MiB at most, the limits allow {} MiB; first submission committed {} ms \
              after the load",
@@ -66,15 +70,18 @@ impl Figures<'_> {
     /// Checks the figures that do not depend on the machine.
     pub async fn check(&self, node: &TestNode) {
         let overload = self.overload;
+        let [_, rejections] = self.latencies();
         assert!(
-            overload.rejected > 0 && overload.accepted > 0,
+            rejections.count > 0 && !overload.accepted.is_empty(),
             "the load was no overload"
         );
         assert_eq!(
             overload.unexpected, [""; 0],
             "responses that are neither 202 nor a rejection with Retry-After"
         );
-        assert!(self.observations.all_succeeded(), "{:?}", self.observations);
+        for series in self.observations {
+            assert!(series.all_succeeded(), "{series:?}");
+        }
         assert!(
             self.resident <= self.allowed,
             "more memory than the limits allow"
@@ -100,15 +107,17 @@ impl Figures<'_> {
         // The latency of the last accepted transactions is at most that of a full queue, with a
         // margin.
         let wait_ms = 1_000.0 * self.mode.waiting_max / overload.committed_per_second();
-        assert!(
-            (overload.commit_quantile_ms(0.99) as f64) < 3.0 * wait_ms,
-            "latency"
-        );
+        let [commits, _] = self.latencies();
+        assert!(commits.p99_ms < 3.0 * wait_ms, "latency");
         assert!(self.recovery < Duration::from_secs(1), "recovery");
-        assert!(
-            self.observations.slowest() < Duration::from_secs(1),
-            "health and admin"
-        );
+        for series in self.observations {
+            assert!(series.slowest_ms() < 1_000.0, "{}", series.line());
+        }
+    }
+
+    /// Returns the latencies of commits and of rejections.
+    fn latencies(&self) -> [LatencySummary; 2] {
+        [&self.overload.commits, &self.overload.rejections].map(LatencySummary::from)
     }
 }
 

@@ -1,20 +1,20 @@
 //! Senders that offer a fixed rate whatever the node responds, and the outcome of accepted
 //! transactions.
 
-use super::{explanation, passkeys::Passkeys};
+use ledger_client::load::LatencyHistogram;
 use ledger_crypto::HashValue;
 use ledger_test_support::{
-    TestAccount,
-    http::{NodeClient, RawConnection, submission_bytes, wait_bytes},
-    node::{OpenLoop, TestNode},
+    TransactionBuilder, TransactionSigner,
+    http::{NodeClient, RawConnection, RawResponse, number, submission_bytes, wait_bytes},
+    node::{OpenLoop, TestNode, until},
 };
-use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use std::{
-    sync::Arc,
+    mem,
+    sync::{Arc, Mutex, MutexGuard},
     time::{Duration, Instant},
 };
-use tokio::{sync::Mutex, task::JoinSet};
+use tokio::task::{JoinHandle, JoinSet};
 
 /// Pause of a sender after a rejection while the peak is measured.
 const PAUSE_AT_PEAK: Duration = Duration::from_millis(2);
@@ -22,6 +22,9 @@ const PAUSE_AT_PEAK: Duration = Duration::from_millis(2);
 const AWAITED_OF: usize = 10;
 /// Maximum number of unexpected responses that are recorded.
 const UNEXPECTED_MAX: usize = 10;
+
+/// The signer of an account that sends.
+pub type Signer = Box<dyn TransactionSigner + Send + Sync>;
 
 /// A node, and the accounts that send to it. Their sequence numbers continue in the next run.
 pub struct Load<'a> {
@@ -32,35 +35,8 @@ pub struct Load<'a> {
 
 /// An account that sends transactions.
 struct Sender {
-    wallet: Wallet,
-    next: Mutex<u64>,
-}
-
-/// The signer of an account.
-pub enum Wallet {
-    /// An account with one key.
-    Plain(TestAccount),
-    /// An account whose signatures are the most expensive to check.
-    Expensive(Passkeys),
-}
-
-impl Wallet {
-    /// Returns the account that the faucet funds.
-    pub fn account(&self) -> &TestAccount {
-        match self {
-            Self::Plain(account) => account,
-            Self::Expensive(passkeys) => passkeys.account(),
-        }
-    }
-
-    /// Signs a transfer of one unit to the account itself.
-    fn transfer(&self, chain: &Chain, sequence_number: u64) -> SignedTransaction {
-        let to = self.account().address;
-        match self {
-            Self::Plain(account) => account.transfer(chain, sequence_number, to, 1),
-            Self::Expensive(passkeys) => passkeys.transfer(chain, sequence_number, to, 1),
-        }
-    }
+    signer: Signer,
+    next: tokio::sync::Mutex<u64>,
 }
 
 /// The outcome of a phase.
@@ -68,24 +44,25 @@ impl Wallet {
 pub struct Outcome {
     pub elapsed: Duration,
     pub offered: u64,
-    pub accepted: u64,
-    pub rejected: u64,
+    /// The hashes of the accepted transactions.
+    pub accepted: Vec<HashValue>,
     /// Number of rejections with 507.
     pub pool_full: u64,
     /// Unexpected responses.
     pub unexpected: Vec<String>,
-    pub commit_latencies_ms: Vec<u64>,
-    rejection_latencies_ms: Vec<u64>,
-    hashes: Vec<HashValue>,
+    /// The time from submission to commit, of some transactions.
+    pub commits: LatencyHistogram,
+    /// The latency of rejections.
+    pub rejections: LatencyHistogram,
     committed: u64,
 }
 
 impl<'a> Load<'a> {
-    pub fn new(node: &'a TestNode, chain: &Chain, wallets: Vec<Wallet>) -> Self {
-        let senders = wallets.into_iter().map(|wallet| {
+    pub fn new(node: &'a TestNode, chain: &Chain, signers: Vec<Signer>) -> Self {
+        let senders = signers.into_iter().map(|signer| {
             Arc::new(Sender {
-                wallet,
-                next: Mutex::new(0),
+                signer,
+                next: tokio::sync::Mutex::new(0),
             })
         });
         Self {
@@ -105,163 +82,142 @@ impl<'a> Load<'a> {
     pub async fn run(&self, count: usize, rate: Option<f64>, length: Duration) -> Outcome {
         let start = Instant::now();
         let before = committed(self.node).await;
-        let turns = rate.map(|rate| Arc::new(OpenLoop::new(rate)));
+        let phase = Arc::new(Phase {
+            client: self.node.client.clone(),
+            chain: self.chain.clone(),
+            end: start + length,
+            turns: rate.map(OpenLoop::new),
+            outcome: Mutex::default(),
+        });
         let mut tasks = JoinSet::new();
         for (index, sender) in self.senders.iter().take(count).enumerate() {
-            let task = Task {
-                client: self.node.client.clone(),
-                chain: self.chain.clone(),
-                sender: Arc::clone(sender),
-                pace: Pace {
-                    start,
-                    length,
-                    turns: turns.clone(),
-                },
-                is_awaited: index % AWAITED_OF == 0,
-                outcome: Outcome::default(),
-            };
-            tasks.spawn(task.run());
+            let is_awaited = index % AWAITED_OF == 0;
+            tasks.spawn(Arc::clone(&phase).send(Arc::clone(sender), is_awaited));
         }
-        let mut all = Outcome::default();
         // The commit rate is that under load: transactions that are pending at the end are not
         // counted.
-        tokio::time::sleep_until((start + length).into()).await;
-        all.elapsed = start.elapsed();
-        all.committed = committed(self.node).await - before;
-        while let Some(outcome) = tasks.join_next().await {
-            all.add(outcome.unwrap());
+        tokio::time::sleep_until(phase.end.into()).await;
+        let elapsed = start.elapsed();
+        let committed = committed(self.node).await - before;
+        tasks.join_all().await;
+        let outcome = mem::take(&mut *phase.lock());
+        Outcome {
+            elapsed,
+            committed,
+            ..outcome
         }
-        all
     }
 }
 
 /// Returns the number of transactions of clients in the ledger. A block has two of its own.
 async fn committed(node: &TestNode) -> u64 {
     let ledger = node.get("/v1").await.json;
-    let number = |name: &str| -> u64 { ledger[name].as_str().unwrap().parse().unwrap() };
-    number("ledger_version") - 2 * number("block_height")
+    number(&ledger["ledger_version"]) - 2 * number(&ledger["block_height"])
 }
 
-/// The schedule of requests.
-struct Pace {
-    start: Instant,
-    length: Duration,
-    /// The turns of all senders at a rate. Without them, a sender sends as soon as it can.
-    turns: Option<Arc<OpenLoop>>,
-}
-
-impl Pace {
-    /// Waits for the next request. Returns `false` if the phase has ended.
-    async fn next(&self) -> bool {
-        if let Some(turns) = &self.turns {
-            turns.next().await;
-        }
-        self.start.elapsed() < self.length
-    }
-}
-
-/// The task of one sender.
-struct Task {
+/// The state that the senders of a phase share.
+struct Phase {
     client: NodeClient,
     chain: Chain,
-    sender: Arc<Sender>,
-    pace: Pace,
-    is_awaited: bool,
-    outcome: Outcome,
+    end: Instant,
+    /// The turns of all senders at a rate. Without them, a sender sends as soon as it can.
+    turns: Option<OpenLoop>,
+    outcome: Mutex<Outcome>,
 }
 
-impl Task {
-    /// Sends transactions until the phase ends.
-    async fn run(mut self) -> Outcome {
-        let sender = Arc::clone(&self.sender);
+impl Phase {
+    fn lock(&self) -> MutexGuard<'_, Outcome> {
+        self.outcome.lock().unwrap()
+    }
+
+    /// Sends transactions of one account until the phase ends.
+    async fn send(self: Arc<Self>, sender: Arc<Sender>, is_awaited: bool) {
         let mut next = sender.next.lock().await;
         let mut connection = RawConnection::connect(self.client.authority()).await;
-        let mut awaited: JoinSet<Option<u64>> = JoinSet::new();
-        let (mut request, mut hash) = self.transfer(*next);
-        while self.pace.next().await {
+        let mut wait: Option<JoinHandle<()>> = None;
+        let (mut request, mut hash) = self.transfer(&*sender.signer, *next);
+        while self.has_turn().await {
             let sent = Instant::now();
             let Some(response) = connection.exchange(&request).await else {
-                self.record_unexpected("no response".to_owned());
+                self.lock().record_unexpected("no response".to_owned());
                 connection = RawConnection::connect(self.client.authority()).await;
                 continue;
             };
-            self.outcome.offered += 1;
-            match response.status {
-                202 => {
-                    self.outcome.accepted += 1;
-                    self.outcome.hashes.push(hash);
-                    if self.is_awaited && awaited.is_empty() {
-                        awaited.spawn(wait(self.client.clone(), hash, sent));
-                    }
-                    *next += 1;
-                    (request, hash) = self.transfer(*next);
+            if self.record(&response, hash, sent) {
+                if is_awaited && wait.as_ref().is_none_or(JoinHandle::is_finished) {
+                    wait = Some(tokio::spawn(Arc::clone(&self).wait(hash, sent)));
                 }
-                503 | 507 if response.headers.contains_key("retry-after") => {
-                    self.outcome.rejected += 1;
-                    self.outcome.pool_full += u64::from(response.status == 507);
-                    self.outcome.rejection_latencies_ms.push(millis(sent));
-                    if self.pace.turns.is_none() {
-                        tokio::time::sleep(PAUSE_AT_PEAK).await;
-                    }
-                }
-                _ => self.record_unexpected(format!("{response:?}")),
-            }
-            while let Some(waited) = awaited.try_join_next() {
-                self.outcome.commit_latencies_ms.extend(waited.unwrap());
+                *next += 1;
+                (request, hash) = self.transfer(&*sender.signer, *next);
+            } else if self.turns.is_none() {
+                tokio::time::sleep(PAUSE_AT_PEAK).await;
             }
         }
-        while let Some(waited) = awaited.join_next().await {
-            self.outcome.commit_latencies_ms.extend(waited.unwrap());
+        if let Some(wait) = wait {
+            wait.await.unwrap();
         }
-        self.outcome
     }
 
-    /// Returns the request of the next transfer, and its hash.
-    fn transfer(&self, sequence_number: u64) -> (Vec<u8>, HashValue) {
-        let transaction = self.sender.wallet.transfer(&self.chain, sequence_number);
+    /// Waits for the next request of a sender. Returns `false` if the phase has ended.
+    async fn has_turn(&self) -> bool {
+        if let Some(turns) = &self.turns {
+            turns.next().await;
+        }
+        Instant::now() < self.end
+    }
+
+    /// Returns the request of a transfer of one unit to the account itself, and its hash.
+    fn transfer(
+        &self,
+        signer: &dyn TransactionSigner,
+        sequence_number: u64,
+    ) -> (Vec<u8>, HashValue) {
+        let address = signer.address();
+        let transaction = TransactionBuilder::transfer(&self.chain, address, address, 1)
+            .sequence_number(sequence_number)
+            .sign(signer);
         let hash = transaction.hash(self.chain.vendor());
         (submission_bytes(&transaction), hash)
     }
 
-    /// Records an unexpected response.
-    fn record_unexpected(&mut self, what: String) {
-        if self.outcome.unexpected.len() < UNEXPECTED_MAX {
-            self.outcome.unexpected.push(what);
+    /// Records the response to a submission. Returns whether the transaction is accepted.
+    fn record(&self, response: &RawResponse, hash: HashValue, sent: Instant) -> bool {
+        let mut outcome = self.lock();
+        outcome.offered += 1;
+        match response.status {
+            202 => outcome.accepted.push(hash),
+            503 | 507 if response.headers.contains_key("retry-after") => {
+                outcome.pool_full += u64::from(response.status == 507);
+                outcome.rejections.record(sent.elapsed());
+            }
+            _ => outcome.record_unexpected(format!("{response:?}")),
+        }
+        response.status == 202
+    }
+
+    /// Waits for the commit of a transaction, and records its time since the submission.
+    async fn wait(self: Arc<Self>, hash: HashValue, sent: Instant) {
+        let connection = RawConnection::try_connect(self.client.authority()).await;
+        let Some(mut connection) = connection else {
+            return;
+        };
+        let request = wait_bytes(&hash);
+        while let Some(response) = connection.exchange(&request).await {
+            if response.status == 200 && !response.text().contains("pending_transaction") {
+                return self.lock().commits.record(sent.elapsed());
+            }
+            if response.status == 404 {
+                return;
+            }
         }
     }
-}
-
-/// Returns the time from the submission of a transaction to its commit, in milliseconds.
-async fn wait(client: NodeClient, hash: HashValue, sent: Instant) -> Option<u64> {
-    let mut connection = RawConnection::try_connect(client.authority()).await?;
-    let request = wait_bytes(&hash);
-    loop {
-        let response = connection.exchange(&request).await?;
-        if response.status == 200 && !response.text().contains("pending_transaction") {
-            return Some(millis(sent));
-        }
-        if response.status == 404 {
-            return None;
-        }
-    }
-}
-
-fn millis(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Outcome {
-    /// Adds the counts and latencies of another sender.
-    fn add(&mut self, other: Self) {
-        self.offered += other.offered;
-        self.accepted += other.accepted;
-        self.rejected += other.rejected;
-        self.pool_full += other.pool_full;
-        self.unexpected.extend(other.unexpected);
-        self.commit_latencies_ms.extend(other.commit_latencies_ms);
-        self.rejection_latencies_ms
-            .extend(other.rejection_latencies_ms);
-        self.hashes.extend(other.hashes);
+    fn record_unexpected(&mut self, what: String) {
+        if self.unexpected.len() < UNEXPECTED_MAX {
+            self.unexpected.push(what);
+        }
     }
 
     /// Returns the number of requests per second.
@@ -274,33 +230,31 @@ impl Outcome {
         self.committed as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Returns a quantile of the time to the commit, in milliseconds.
-    pub fn commit_quantile_ms(&self, quantile: f64) -> u64 {
-        quantile_of(&self.commit_latencies_ms, quantile)
-    }
-
-    /// Returns a quantile of the latency of rejections, in milliseconds.
-    pub fn rejection_quantile_ms(&self, quantile: f64) -> u64 {
-        quantile_of(&self.rejection_latencies_ms, quantile)
-    }
-
     /// Returns the accepted transactions that are neither committed nor removed with a reason.
     pub async fn unexplained(&self, node: &TestNode) -> Vec<String> {
         let mut unexplained = Vec::new();
-        for hash in &self.hashes {
-            let hash = hash.to_string();
-            if explanation(node, &hash).await.is_none() {
-                unexplained.push(hash);
+        for hash in &self.accepted {
+            if !is_explained(node, hash).await {
+                unexplained.push(hash.to_string());
             }
         }
         unexplained
     }
 }
 
-fn quantile_of(values: &[u64], quantile: f64) -> u64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    let last = sorted.len().saturating_sub(1);
-    let index = (last as f64 * quantile).round() as usize;
-    sorted.get(index).copied().unwrap_or_default()
+/// Returns whether a transaction is committed, or the response names the reason of its removal.
+async fn is_explained(node: &TestNode, hash: &HashValue) -> bool {
+    let path = format!("/v1/transactions/by_hash/{hash}");
+    let response = until("a decided transaction", || async {
+        let response = node.get(&path).await;
+        (response.json["type"] != "pending_transaction").then_some(response)
+    })
+    .await;
+    let is_removed = response.json["message"].as_str().is_some_and(|message| {
+        // The reason follows the hash.
+        message
+            .split_once("Transaction hash(")
+            .is_some_and(|(_, rest)| rest.contains("): "))
+    });
+    response.status == 200 || is_removed
 }

@@ -26,16 +26,19 @@ use ledger_test_support::{
     node::{TestNode, until},
 };
 use ledger_vm::Chain;
-use load::{Load, Wallet};
-use observers::Observers;
+use load::{Load, Signer};
+use observers::observe;
 use passkeys::Passkeys;
 use std::{
+    cell::Cell,
     env,
     time::{Duration, Instant},
 };
 
 /// Ratio of the offered load to the peak.
 const FACTOR: f64 = 10.0;
+/// Funds of each account, enough for every fee.
+const FUNDS: u64 = 1_000_000_000_000_000;
 /// The default of `OVERLOAD_SECS`.
 const SECS_DEFAULT: u64 = 5;
 
@@ -43,7 +46,7 @@ const SECS_DEFAULT: u64 = 5;
 pub struct Mode {
     name: &'static str,
     settings: &'static [&'static str],
-    wallet: fn(u64) -> Wallet,
+    signer: fn(u64) -> Signer,
     /// Number of accounts that send, each over a connection of its own.
     senders: u64,
     /// Number of senders that measure the peak: enough to keep the node busy, and too few for
@@ -68,7 +71,7 @@ const DISK: Mode = Mode {
         "wait.capacity=500",
         "storage.cache_bytes=67108864",
     ],
-    wallet: |number| Wallet::Plain(TestAccount::from_seed(number)),
+    signer: |number| Box::new(TestAccount::from_seed(number)),
     senders: 100,
     senders_at_peak: 8,
     waiting_max: 400.0,
@@ -79,7 +82,7 @@ const DISK: Mode = Mode {
 const PROCESSOR: Mode = Mode {
     name: "32 passkeys each",
     settings: &[],
-    wallet: |number| Wallet::Expensive(Passkeys::from_seed(number)),
+    signer: |number| Box::new(Passkeys::from_seed(number)),
     senders: 300,
     senders_at_peak: 8,
     waiting_max: 4.0 * 62.0,
@@ -104,12 +107,12 @@ async fn overload(mode: &Mode) {
     let length = Duration::from_secs(secs);
     let node = TestNode::start(mode.settings);
     let chain = node.chain().await;
-    let wallets: Vec<_> = (0..mode.senders).map(mode.wallet).collect();
+    let signers: Vec<_> = (0..mode.senders).map(mode.signer).collect();
     let late_account = TestAccount::from_seed(mode.senders);
-    let accounts = wallets.iter().map(Wallet::account).chain([&late_account]);
-    join_all(accounts.map(|account| node.fund(account, 1_000_000_000_000_000))).await;
+    join_all(signers.iter().map(|signer| node.fund(&**signer, FUNDS))).await;
+    node.fund(&late_account, FUNDS).await;
 
-    let load = Load::new(&node, &chain, wallets);
+    let load = Load::new(&node, &chain, signers);
     let peak = load.run(mode.senders_at_peak, None, length / 2).await;
     // The pending transactions of these few senders would take turns with those of the second
     // phase.
@@ -119,17 +122,25 @@ async fn overload(mode: &Mode) {
         "accepted and neither committed nor removed with a reason"
     );
     let peak_rate = peak.committed_per_second();
-    let observers = Observers::start(&node);
-    let (overload, recovery) = tokio::join!(
-        load.run(load.senders(), Some(FACTOR * peak_rate), length),
-        recovery(&node, &chain, &late_account, length)
+    let is_over = Cell::new(false);
+    let phases = async {
+        let phases = tokio::join!(
+            load.run(load.senders(), Some(FACTOR * peak_rate), length),
+            recovery(&node, &chain, &late_account, length)
+        );
+        is_over.set(true);
+        phases
+    };
+    let ((overload, recovery), health, admin) = tokio::join!(
+        phases,
+        observe("health", format!("{}/v1/-/healthy", node.api), &is_over),
+        observe("admin", format!("{}/actors", node.admin), &is_over)
     );
-    let observations = observers.stop().await;
     let figures = Figures {
         mode,
         peak_rate,
         overload: &overload,
-        observations: &observations,
+        observations: &[health, admin],
         recovery,
         resident: node.resident_bytes_peak(),
         allowed: allowed_bytes(&node),
@@ -159,22 +170,4 @@ async fn recovery(
     .await;
     node.try_wait(&hash).await.unwrap();
     start.elapsed()
-}
-
-/// Returns `Some` if a transaction is committed, or if the response names the reason of its
-/// removal.
-async fn explanation(node: &TestNode, hash: &str) -> Option<()> {
-    let path = format!("/v1/transactions/by_hash/{hash}");
-    let response = until("a decided transaction", || async {
-        let response = node.get(&path).await;
-        (response.json["type"] != "pending_transaction").then_some(response)
-    })
-    .await;
-    let is_removed = response.json["message"].as_str().is_some_and(|message| {
-        // The reason follows the hash.
-        message
-            .split_once("Transaction hash(")
-            .is_some_and(|(_, rest)| rest.contains("): "))
-    });
-    (response.status == 200 || is_removed).then_some(())
 }

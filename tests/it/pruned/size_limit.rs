@@ -15,6 +15,7 @@
 
 use super::from_environment;
 use crate::metrics::Scrape;
+use ledger_client::load::{LatencyHistogram, LatencySummary};
 use ledger_test_support::{
     TestAccount,
     http::NodeClient,
@@ -23,13 +24,10 @@ use ledger_test_support::{
 use ledger_types::AccountAddress;
 use serde_json::Value;
 use std::{
+    cell::{Cell, RefCell},
     fs,
     os::unix::fs::MetadataExt as _,
     path::Path,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
     time::{Duration, Instant},
 };
 
@@ -70,56 +68,58 @@ fn number(storage: &Value, key: &str) -> u64 {
 }
 
 /// The latencies of one client since the last sample, and those of the whole run.
-#[derive(Clone, Default)]
-struct Latencies(Arc<Mutex<[Vec<Duration>; 2]>>);
+#[derive(Default)]
+struct Latencies(RefCell<[LatencyHistogram; 2]>);
 
 impl Latencies {
     fn record(&self, begun: Instant) {
         let latency = begun.elapsed();
-        let [newest, all] = &mut *self.0.lock().unwrap();
-        newest.push(latency);
-        all.push(latency);
+        for latencies in &mut *self.0.borrow_mut() {
+            latencies.record(latency);
+        }
     }
 
     /// Returns the latencies since the last call, as text.
     fn take(&self) -> String {
-        let [newest, _] = &mut *self.0.lock().unwrap();
-        quantiles(&mut std::mem::take(newest))
+        let [newest, _] = &mut *self.0.borrow_mut();
+        quantiles(&(&std::mem::take(newest)).into())
     }
 
     /// Returns those of the whole run, as text.
     fn of_run(&self) -> String {
-        let [_, all] = &mut *self.0.lock().unwrap();
-        format!("{} in number, {}", all.len(), quantiles(all))
+        let [_, all] = &*self.0.borrow();
+        let all = LatencySummary::from(all);
+        format!("{} in number, {}", all.count, quantiles(&all))
     }
 }
 
 /// Returns the median, the 99th percentile and the maximum, in milliseconds.
-fn quantiles(latencies: &mut [Duration]) -> String {
-    latencies.sort();
-    let last = latencies.len().saturating_sub(1);
-    let [median, p99, longest] = [last / 2, last * 99 / 100, last]
-        .map(|index| latencies.get(index).map_or(0.0, |l| l.as_secs_f64() * 1e3));
-    format!("{median:>6.1} {p99:>7.1} {longest:>7.1}")
+fn quantiles(latencies: &LatencySummary) -> String {
+    let LatencySummary {
+        p50_ms,
+        p99_ms,
+        max_ms,
+        ..
+    } = latencies;
+    format!("{p50_ms:>6.1} {p99_ms:>7.1} {max_ms:>7.1}")
 }
 
 /// Two clients, each with one request at a time.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Clients {
     /// Time from a submission to the response of its long poll.
     commits: Latencies,
     /// Time of a balance read, from the time at which it is due.
     reads: Latencies,
-    is_finished: Arc<AtomicBool>,
+    is_finished: Cell<bool>,
 }
 
 impl Clients {
     /// Pays the account itself, and waits for the commit of each transfer.
-    async fn pay(self, node: NodeClient, account: TestAccount) {
+    async fn pay(&self, node: &NodeClient, account: &TestAccount) {
         let chain = node.chain().await;
-        let first = node.sequence_number(&account.address).await;
-        for sequence_number in first.. {
-            if self.is_finished.load(Relaxed) {
+        for sequence_number in 0.. {
+            if self.is_finished.get() {
                 return;
             }
             let transfer = account.transfer(&chain, sequence_number, account.address, 1);
@@ -130,9 +130,9 @@ impl Clients {
     }
 
     /// Reads the balance of an account at an interval.
-    async fn read(self, node: NodeClient, account: AccountAddress) {
+    async fn read(&self, node: &NodeClient, account: AccountAddress) {
         let mut due = tokio::time::interval(READ_INTERVAL);
-        while !self.is_finished.load(Relaxed) {
+        while !self.is_finished.get() {
             let begun = due.tick().await.into_std();
             node.balance(&account).await;
             self.reads.record(begun);
@@ -186,13 +186,14 @@ async fn ledger_stays_within_its_limit_under_load() {
     let options = format!("--transfers {transfers} --accounts {accounts} --connections 32");
     let load = start_bench(&node, &options);
     let clients = Clients::default();
-    let reading = tokio::spawn(clients.clone().read(node.client.clone(), account.address));
-    let paying = tokio::spawn(clients.clone().pay(node.client.clone(), account));
-    let (sampled, report) = tokio::join!(sample(&node, &clients, transfers), bench_report(load));
-    clients.is_finished.store(true, Relaxed);
-    paying.await.unwrap();
-    reading.await.unwrap();
-    let (most, has_forecast) = sampled;
+    let run = async {
+        let run = tokio::join!(sample(&node, &clients, transfers), bench_report(load));
+        clients.is_finished.set(true);
+        run
+    };
+    let reading = clients.read(&node, account.address);
+    let (run, (), ()) = tokio::join!(run, reading, clients.pay(&node, &account));
+    let ((most, has_forecast), report) = run;
     let (commits, reads) = (clients.commits.of_run(), clients.reads.of_run());
     println!("at most {most} bytes on the disk; commits: {commits}; balance reads: {reads}");
     println!("{report}");

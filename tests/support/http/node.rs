@@ -1,7 +1,7 @@
 //! Calls of a node's listeners.
 
 use super::{HttpClient, HttpResponse, submission_media_type};
-use crate::{TestAccount, bcs_bytes};
+use crate::{TransactionSigner, bcs_bytes};
 use ledger_crypto::HashValue;
 use ledger_framework::new_chain;
 use ledger_types::{AccountAddress, Parameters, SignedTransaction, Vendor};
@@ -64,9 +64,9 @@ impl NodeClient {
     }
 
     /// Transfers `amount`, in the coin's smallest unit, from the faucet to the account.
-    pub async fn fund(&self, account: &TestAccount, amount: u64) {
+    pub async fn fund(&self, account: &(impl TransactionSigner + ?Sized), amount: u64) {
         let url = format!("{}/fund", self.faucet.as_ref().expect("a faucet"));
-        let body = json!({ "address": account.address.to_string(), "amount": amount });
+        let body = json!({ "address": account.address().to_string(), "amount": amount });
         let response = self.http.send_json(Method::POST, &url, &body).await;
         assert_eq!(response.status, 200, "{}", response.text);
     }
