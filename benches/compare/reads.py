@@ -18,6 +18,7 @@ import figures
 import node_api
 import programs
 import start
+import waits
 
 NAME = "reads"
 # So many that the index of hashes is in the database, not only in memory.
@@ -130,19 +131,7 @@ def prepare(path, options):
         addresses = node.addresses
         load = ("--transfers", TRANSFERS, "--accounts", ACCOUNTS, "--connections", 256)
         programs.output_of(programs.bench_command(options, node, *load))
-        target = [
-            address.removeprefix("http://") for address in (addresses["api"], addresses["faucet"])
-        ]
-        command = [
-            options.wait_load,
-            "--address",
-            target[0],
-            "--faucet",
-            target[1],
-            "--transfers",
-            HELD_TRANSFERS,
-        ]
-        command = [str(word) for word in command]
+        command = waits.command(options, addresses, HELD_TRANSFERS)
         # A line for each of its two steps.
         done = subprocess.run(command, input="\n\n", capture_output=True, text=True)
         if done.returncode != 0:

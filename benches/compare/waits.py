@@ -37,13 +37,16 @@ def allow_connections(count):
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
+def command(options, addresses, transfers):
+    target = ["--url", addresses["api"], "--faucet", addresses["faucet"]]
+    return [str(word) for word in (options.wait_load, *target, "--transfers", transfers)]
+
+
 class Waits:
     """A running `ledger-wait-load`."""
 
     def __init__(self, options, addresses, transfers):
-        target = ["--address", addresses["api"], "--faucet", addresses["faucet"]]
-        words = [options.wait_load, *target, "--transfers", transfers]
-        self.command = [str(word).removeprefix("http://") for word in words]
+        self.command = command(options, addresses, transfers)
         pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
         self.process = subprocess.Popen(self.command, text=True, bufsize=1, **pipes)
 

@@ -15,43 +15,41 @@
 //!
 //! The limits of the node must allow so many pending transactions of one account and in one block.
 
-mod requests;
+mod payer;
 mod waits;
 
 use clap::Parser;
-use ledger_client::http::{Connection, Endpoint};
-use requests::Requests;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use ledger_client::{FaucetClient, NodeClient, http::TrustedRoots};
+use payer::{GRANT, Payer};
 use std::{
     error::Error,
     io::{self, BufRead as _, Write as _},
-    num::NonZeroUsize,
+    num::NonZeroU64,
     process::ExitCode,
 };
-use tokio::{
-    runtime,
-    task::{JoinSet, LocalSet},
-};
+use tokio::{runtime, task::LocalSet};
 use waits::Waits;
 
 /// The allocator of `ledger-node bench`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Number of connections that submit transactions.
+/// Number of connections that submit transactions, each with one request in flight.
 const SUBMITTERS: usize = 16;
 
 /// Starts long polls for transactions that cannot be committed yet, then commits all of them.
 #[derive(Debug, Clone, Parser)]
 struct Arguments {
-    /// HOST:PORT of the node
+    /// URL of the node, http://HOST:PORT
     #[arg(long)]
-    address: String,
-    /// HOST:PORT of the faucet
+    url: String,
+    /// URL of the faucet
     #[arg(long)]
     faucet: String,
     /// Number of long polls
     #[arg(long)]
-    transfers: NonZeroUsize,
+    transfers: NonZeroU64,
 }
 
 fn main() -> ExitCode {
@@ -73,28 +71,29 @@ fn main() -> ExitCode {
 }
 
 async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let requests = Requests::new(&arguments.address, &arguments.faucet);
-    fund(arguments, &requests).await?;
-    let (release, held) = requests.transfers(arguments.transfers.get());
-    let hashes: Vec<_> = held.iter().map(|transfer| transfer.hash).collect();
-    submit_all(
-        arguments,
-        held.into_iter().map(|transfer| transfer.submission),
-    )
-    .await?;
+    let roots = TrustedRoots::new(None)?;
+    let node = NodeClient::new(&arguments.url, &roots)?;
+    let faucet = FaucetClient::new(&arguments.faucet, &roots)?;
+    let payer = Payer::new(node.ledger().await?.chain);
+    for account in payer.accounts() {
+        faucet.fund(&account, GRANT).await?;
+    }
+    let (vendor, release) = (&payer.chain.vendor, payer.transfer(0));
+    let submit = async |number| node.submit(vendor, &payer.transfer(number)).await;
+    let hashes: Vec<_> = stream::iter(1..=arguments.transfers.get())
+        .map(submit)
+        .buffered(SUBMITTERS)
+        .try_collect()
+        .await?;
     if !finish_step("submitted")? {
         return Ok(());
     }
-    let questions = hashes.iter().map(|hash| requests.wait(hash));
-    let waits = Waits::park(&arguments.address, questions).await?;
+    let authority = arguments.url.trim_start_matches("http://");
+    let waits = Waits::park(authority, &hashes).await?;
     if !finish_step("parked")? {
         return Ok(());
     }
-    let mut report = waits
-        .release(&arguments.address, release.submission)
-        .await?;
-    report.sender = requests.sender().to_string();
-    report.hash = release.hash.to_string();
+    let report = waits.release(node.submit(vendor, &release)).await?;
     writeln!(io::stdout(), "{}", serde_json::to_string(&report)?)?;
     Ok(())
 }
@@ -105,57 +104,4 @@ fn finish_step(done: &str) -> io::Result<bool> {
     writeln!(stdout, "{done}")?;
     stdout.flush()?;
     Ok(io::stdin().lock().read_line(&mut String::new())? > 0)
-}
-
-async fn fund(arguments: &Arguments, requests: &Requests) -> Result<(), String> {
-    let mut faucet = Connection::new(Endpoint::plain(arguments.faucet.clone()));
-    for request in requests.fundings() {
-        let answer = faucet.exchange(&request).await;
-        let answer = answer.map_err(|error| format!("the faucet: {error}"))?;
-        if !answer.status.is_success() {
-            let body = String::from_utf8_lossy(&answer.body);
-            return Err(format!(
-                "the faucet responded with {}: {body}",
-                answer.status
-            ));
-        }
-    }
-    Ok(())
-}
-
-async fn submit_all(
-    arguments: &Arguments,
-    submissions: impl Iterator<Item = Vec<u8>>,
-) -> Result<(), Box<dyn Error>> {
-    let mut shares = vec![Vec::new(); SUBMITTERS];
-    for (index, submission) in submissions.enumerate() {
-        shares[index % SUBMITTERS].push(submission);
-    }
-    let mut submitters = JoinSet::new();
-    for share in shares {
-        let mut node = Connection::new(Endpoint::plain(arguments.address.clone()));
-        submitters.spawn_local(async move {
-            for submission in share {
-                submit(&mut node, &submission).await?;
-            }
-            Ok::<_, String>(())
-        });
-    }
-    while let Some(submitter) = submitters.join_next().await {
-        submitter??;
-    }
-    Ok(())
-}
-
-async fn submit(node: &mut Connection, submission: &[u8]) -> Result<(), String> {
-    let answer = node.exchange(submission).await;
-    let answer = answer.map_err(|_| "the node does not respond to a submission".to_owned())?;
-    if answer.status == http::StatusCode::ACCEPTED {
-        return Ok(());
-    }
-    let body = String::from_utf8_lossy(&answer.body);
-    Err(format!(
-        "the node responded to a submission with {}: {body}",
-        answer.status
-    ))
 }

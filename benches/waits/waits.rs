@@ -1,11 +1,12 @@
 //! Long polls, each on a connection of its own, and the timing of their responses.
 
-use crate::submit;
 use bytes::BytesMut;
 use ledger_client::{
-    http::{Connection, Endpoint, Response, ResponseHead},
+    ClientError,
+    http::{Response, ResponseHead},
     load::{ResourceUsage, TransactionStatus},
 };
+use ledger_crypto::HashValue;
 use serde::Serialize;
 use std::{
     cell::Cell,
@@ -35,10 +36,8 @@ pub struct Waits(Vec<TcpStream>);
 /// The report of a run. Times begin when the missing transaction is sent.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
-    /// Sender of all transfers.
-    pub sender: String,
     /// Hash of the transaction that was submitted last.
-    pub hash: String,
+    hash: String,
     /// Number of responses with a committed and successful transaction.
     committed: usize,
     /// Number of other responses and of requests without a response.
@@ -68,23 +67,28 @@ impl ResponseTime {
 }
 
 impl Waits {
-    /// Sends each request on a connection of its own.
+    /// Starts a long poll for each transaction on a connection of its own.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system if the node does not accept a connection or a
     /// request.
-    pub async fn park(address: &str, requests: impl Iterator<Item = Vec<u8>>) -> io::Result<Self> {
+    pub async fn park(authority: &str, hashes: &[HashValue]) -> io::Result<Self> {
         let mut streams = Vec::new();
-        for request in requests {
-            let mut stream = TcpStream::connect(address).await?;
-            stream.write_all(&request).await?;
+        for hash in hashes {
+            let request = format!(
+                "GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: {authority}\r\n\
+                 accept: application/x-bcs\r\n\r\n"
+            );
+            let mut stream = TcpStream::connect(authority).await?;
+            stream.write_all(request.as_bytes()).await?;
             streams.push(stream);
         }
         Ok(Self(streams))
     }
 
-    /// Sends `submission`, for which all requests wait, and reads the responses.
+    /// Runs `submission`, which submits the transaction that all long polls wait for, and reads the
+    /// responses.
     ///
     /// # Errors
     ///
@@ -92,8 +96,7 @@ impl Waits {
     /// response does not arrive in time.
     pub async fn release(
         self,
-        address: &str,
-        submission: Vec<u8>,
+        submission: impl Future<Output = Result<HashValue, ClientError>>,
     ) -> Result<Report, Box<dyn Error>> {
         // Responses that have arrived early are then readable.
         sleep(SETTLE).await;
@@ -118,15 +121,17 @@ impl Waits {
                 (answer, stream)
             });
         }
-        let mut node = Connection::new(Endpoint::plain(address.to_owned()));
+        let responses = async {
+            let answers = timeout(RESPONSES_TIMEOUT, readers.join_all()).await;
+            (answers, ResponseTime::now())
+        };
         let begin = Instant::now();
-        let released =
-            tokio::task::spawn_local(async move { submit(&mut node, &submission).await });
-        let answers = timeout(RESPONSES_TIMEOUT, readers.join_all()).await?;
-        let last = ResponseTime::now();
-        released.await??;
-        let mut report = Report::default();
-        for (answer, _stream) in answers {
+        let (hash, (answers, last)) = tokio::join!(submission, responses);
+        let mut report = Report {
+            hash: hash?.to_string(),
+            ..Report::default()
+        };
+        for (answer, _stream) in answers? {
             match answer {
                 Ok(answer) if is_committed(&answer) => {
                     report.committed += 1;
