@@ -2,7 +2,7 @@
 
 use crate::{
     Arguments, Mode,
-    report::{Measured, Report},
+    report::{Measured, report},
     rpc,
     transfer::Account,
 };
@@ -38,7 +38,6 @@ struct Load {
     end: Instant,
     tally: RefCell<Tally>,
     accepted: Cell<u64>,
-    accepted_measured: Cell<u64>,
     ran_out: Cell<bool>,
 }
 
@@ -48,7 +47,7 @@ struct Load {
 ///
 /// Returns an error if the peer does not respond to a call before or after the load, or responds
 /// with an error. Errors during the load are counted in the report.
-pub fn run(arguments: &Arguments) -> Result<Report, Box<dyn Error>> {
+pub fn run(arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -68,7 +67,7 @@ async fn measure(
     arguments: &Arguments,
     peer: &mut Peer,
     requests: Vec<VecDeque<Vec<u8>>>,
-) -> Result<Report, String> {
+) -> Result<Value, String> {
     let begin = Instant::now();
     let measured_from = begin + arguments.warm_up();
     let load = Rc::new(Load {
@@ -77,7 +76,6 @@ async fn measure(
         end: measured_from + arguments.duration(),
         tally: RefCell::default(),
         accepted: Cell::new(0),
-        accepted_measured: Cell::new(0),
         ran_out: Cell::new(false),
     });
     let connections: Vec<_> = requests
@@ -87,18 +85,14 @@ async fn measure(
             tokio::task::spawn_local(drive(Rc::clone(&load), connection, requests))
         })
         .collect();
-    sleep_until(measured_from.into()).await;
-    let before = (
-        Instant::now(),
-        peer.mined().await?,
-        ResourceUsage::now(Some(arguments.pid)),
-    );
-    sleep_until(load.end.into()).await;
-    let after = (
-        Instant::now(),
-        peer.mined().await?,
-        ResourceUsage::now(Some(arguments.pid)),
-    );
+    let mut sample = async |at: Instant| {
+        sleep_until(at.into()).await;
+        let now = Instant::now();
+        let mined = peer.mined().await?;
+        Ok::<_, String>((now, mined, ResourceUsage::now(Some(arguments.pid))))
+    };
+    let before = sample(measured_from).await?;
+    let after = sample(load.end).await?;
     for connection in connections {
         connection.await.map_err(|error| error.to_string())?;
     }
@@ -109,13 +103,12 @@ async fn measure(
     }
     let measured = Measured {
         seconds: after.0 - before.0,
-        accepted: load.accepted_measured.get(),
         committed: after.1.saturating_sub(before.1),
         uncommitted: load.accepted.get().saturating_sub(mined),
         ran_out: load.ran_out.get(),
         usage: [before.2, after.2],
     };
-    Ok(Report::new(&measured, &load.tally.borrow()))
+    Ok(report(&measured, &load.tally.borrow()))
 }
 
 /// Sends the requests of one connection, one at a time, until the end of the load.
@@ -139,26 +132,19 @@ async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDequ
 impl Load {
     fn count(&self, due: Instant, outcome: rpc::Outcome) {
         let mut tally = self.tally.borrow_mut();
-        let measured = due >= self.measured_from;
-        match outcome {
-            rpc::Outcome {
-                error: Some(fault), ..
-            } => {
-                tally.count_error(format!("{} {}", fault.code, fault.message));
-            }
-            rpc::Outcome { result, .. } => {
-                self.accepted.set(self.accepted.get() + 1);
-                if measured {
-                    self.accepted_measured.set(self.accepted_measured.get() + 1);
-                    match self.mode {
-                        Mode::Submit => tally.submit.record(due.elapsed()),
-                        Mode::Await => tally.commit.record(due.elapsed()),
-                    }
-                }
-                if self.mode == Mode::Await && result["status"] != "0x1" {
-                    tally.failed += 1;
-                }
-            }
+        if let Some(fault) = outcome.error {
+            return tally.count_error(format!("{} {}", fault.code, fault.message));
+        }
+        self.accepted.set(self.accepted.get() + 1);
+        let latencies = match self.mode {
+            Mode::Submit => &mut tally.submit,
+            Mode::Await => &mut tally.commit,
+        };
+        if due >= self.measured_from {
+            latencies.record(due.elapsed());
+        }
+        if self.mode == Mode::Await && outcome.result["status"] != "0x1" {
+            tally.failed += 1;
         }
     }
 }
