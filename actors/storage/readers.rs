@@ -55,8 +55,9 @@ impl ReadContext {
     ///
     /// # Errors
     ///
-    /// Returns [`NodeError::NotApplied`] if the block of the Head is not applied in time, and
-    /// [`NodeError::Store`] if no snapshot can be opened or the query fails.
+    /// Returns [`NodeError::NotApplied`] if the block of the Head is not applied in time,
+    /// [`NodeError::Stopping`] if the store is closed before, and [`NodeError::Store`] if no
+    /// snapshot can be opened or the query fails.
     pub(super) fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
         let answer = self.snapshot().and_then(|snapshot| {
             let output = query.run(&snapshot)?;
@@ -64,6 +65,7 @@ impl ReadContext {
         });
         answer.map_err(|error| match error {
             StoreError::NotApplied { .. } => NodeError::NotApplied,
+            StoreError::Closed => NodeError::Stopping,
             error => {
                 self.health.report_read(STORAGE, &error);
                 NodeError::Store(error)

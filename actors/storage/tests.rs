@@ -5,11 +5,12 @@ use super::{
     applier::applier,
     health::HealthReporter,
     meter::CommitMeter,
+    readers::ReadContext,
     writer::{Writer, WriterPeers, apply_delay},
     *,
 };
 use crate::{
-    Clock, WorkConfig,
+    Clock, NodeError, WorkConfig,
     error::{FaultKind, NotWritable, StorageFault},
     protocol::{
         commit_queue::WriteJobs,
@@ -21,6 +22,7 @@ use crate::{
     state::{
         committed::IndexedBlock,
         flight_recorder::FlightRecorder,
+        head::HeadPublisher,
         prune_horizon::{Horizon, PruneHorizonPublisher},
         storage_health::{ShortageSource, StorageHealthPublisher},
     },
@@ -271,6 +273,25 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
     reader.request_apply(tip.height);
     assert!(!applier.has_work(), "an applied block needs no request");
     assert!(reporter.get().is_none());
+}
+
+#[test]
+fn read_of_a_block_that_a_closed_store_has_not_applied_is_no_fault() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_chain, store) = open_store(directory.path());
+    let (writer, reader) = store.split();
+    let mut ledger_info = *reader.snapshot().unwrap().ledger_info();
+    ledger_info.block_height += 1;
+    let health = StorageHealthPublisher::default();
+    let context = ReadContext {
+        head: HeadPublisher::unpruned(ledger_info).reader(),
+        reader: DurableReader::new(reader, ApplyRequests::new().0),
+        health: silent_reporter(health.clone()),
+    };
+    drop(writer);
+    let answer = context.read(|_: &Snapshot| Ok(()));
+    assert!(matches!(answer, Err(NodeError::Stopping)));
+    assert_eq!(health.health().fault(), None);
 }
 
 fn fault(kind: FaultKind) -> StorageFault {

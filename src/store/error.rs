@@ -99,6 +99,10 @@ pub enum StoreError {
     /// An earlier write failed, so the writer accepts no more.
     #[error("an earlier write failed, and writes are disabled until a restart: {0}")]
     Poisoned(String),
+    /// The store was closed before it applied the block that a reader waits for. The block is not
+    /// lost: the next start applies it.
+    #[error("the store is closed")]
+    Closed,
     /// A durable block was not applied to the database in time. The block is not lost, and a later
     /// read may succeed.
     #[error("block {height} is durable but not applied yet, because the disk is slow; retry later")]

@@ -29,7 +29,7 @@ impl StoreReader {
     ///
     /// Returns [`StoreError::Empty`] before genesis, and [`StoreError::NotApplied`] if the block is
     /// not applied within `timeout`. Returns the error that poisoned the writer, or
-    /// [`StoreError::Poisoned`] if the writer was dropped, before the block was applied.
+    /// [`StoreError::Closed`] if the writer was dropped, before the block was applied.
     pub fn wait_applied(&self, height: u64, timeout: Option<Duration>) -> Result<(), StoreError> {
         match self
             .latest_view

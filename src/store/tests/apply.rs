@@ -51,7 +51,7 @@ fn calls_on_durable_before_a_group_is_applied() {
         assert!(reader.would_wait(2), "the block does not exist");
         drop(writer);
         let never = reader.wait_applied(2, None);
-        assert!(matches!(never, Err(StoreError::Poisoned(_))), "{never:?}");
+        assert!(matches!(never, Err(StoreError::Closed)), "{never:?}");
     }
 }
 

@@ -412,7 +412,6 @@ impl StoreWriter {
 
 impl Drop for StoreWriter {
     fn drop(&mut self) {
-        let closed = StoreError::Poisoned("the store is closed".to_owned());
         // After a failure the files are not changed: the next start recovers from the log.
         let has_failed = self.applier.check_usable().is_err() || std::thread::panicking();
         if self.is_log_open
@@ -424,6 +423,6 @@ impl Drop for StoreWriter {
                 "the ledger was not closed; the next start replays the write-ahead log"
             );
         }
-        self.applier.views().end(closed);
+        self.applier.views().end(StoreError::Closed);
     }
 }
