@@ -115,7 +115,7 @@ pub enum NodeError {
 /// Durable blocks are still served, unless the store cannot be read either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotWritable {
-    /// A write or a sync failed. Lasts until the next start.
+    /// A write or a sync failed, or a file of the store was moved. Lasts until the next start.
     #[error(
         "the ledger cannot be written: {0}; committed data is served; repair the disk, then \
          restart the node"
@@ -292,29 +292,35 @@ pub struct FatalError {
 pub struct StorageFault {
     /// Name of the thread or actor whose operation failed.
     pub thread: &'static str,
-    /// The operation that failed.
+    /// Its kind.
     pub kind: FaultKind,
     /// Message of the store's error.
     pub cause: Arc<str>,
 }
 
-/// The kind of operation that failed.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// A write or a sync. Durable blocks stay readable.
+    /// A write or a sync failed. Durable blocks stay readable.
     Write,
-    /// A read. The database then neither reads nor writes, and serves only data that it has in
-    /// memory.
+    /// The path of the database or of the log leads to it no more, so the next start would not find
+    /// what is written. Durable blocks stay readable.
+    FileMoved,
+    /// A read failed. The database then neither reads nor writes, and serves only data that it has
+    /// in memory.
     Read,
 }
 
 impl StorageFault {
     /// Creates the fault of an error on `thread`, or returns `None` if the disk is not the cause of
-    /// the error.
+    /// the error. `kind` is that of the operation, unless a file was moved.
     pub(crate) fn of(thread: &'static str, kind: FaultKind, error: &StoreError) -> Option<Self> {
         error.is_failed_io().then(|| Self {
             thread,
-            kind,
+            kind: match error {
+                StoreError::FileMoved { .. } => FaultKind::FileMoved,
+                _ => kind,
+            },
             cause: error.to_string().into(),
         })
     }

@@ -241,8 +241,8 @@ impl NodeHandle {
 
     /// Compares the files of the store with their paths, and returns whether all are in place.
     ///
-    /// Reports one that was removed or replaced as a failed write on `thread`, so that nothing is
-    /// written until the next start. Blocks while the file system does not respond.
+    /// Reports one that was removed or replaced as a fault on `thread`, so that nothing is written
+    /// until the next start. Blocks while the file system does not respond.
     pub fn check_files(&self, thread: &'static str) -> bool {
         let NodeParts { files, health, .. } = self.node();
         let Err(error) = files.check() else {

@@ -50,7 +50,7 @@ impl Shortages {
 enum Unhealthy {
     /// Disk space is low. The state ends when no source reports a shortage any more.
     LowDiskSpace(Shortages),
-    /// A write or a sync failed. The state lasts until the next start.
+    /// A write or a sync failed, or a file was moved. The state lasts until the next start.
     WriteFailed(StorageFault),
     /// A read failed because of the disk. The state lasts until the next start.
     ReadFailed {
@@ -67,10 +67,11 @@ impl Unhealthy {
     /// A failed read supersedes a failed write. Any other fault after the first one has no effect.
     fn after_fault(current: Option<&Self>, fault: &StorageFault) -> Option<Self> {
         match (fault.kind, current) {
-            (_, Some(Self::ReadFailed { .. })) | (FaultKind::Write, Some(Self::WriteFailed(_))) => {
+            (_, Some(Self::ReadFailed { .. }))
+            | (FaultKind::Write | FaultKind::FileMoved, Some(Self::WriteFailed(_))) => {
                 current.cloned()
             }
-            (FaultKind::Write, None | Some(Self::LowDiskSpace(_))) => {
+            (FaultKind::Write | FaultKind::FileMoved, None | Some(Self::LowDiskSpace(_))) => {
                 Some(Self::WriteFailed(fault.clone()))
             }
             (FaultKind::Read, _) => Some(Self::ReadFailed {
@@ -265,13 +266,23 @@ mod tests {
     }
 
     #[test]
-    fn reports_the_first_failed_write_until_the_next_start() {
+    fn reports_the_first_failed_write_or_moved_file_until_the_next_start() {
+        for kinds in [
+            [FaultKind::Write, FaultKind::FileMoved],
+            [FaultKind::FileMoved, FaultKind::Write],
+        ] {
+            check_first_fault_lasts(kinds);
+        }
+    }
+
+    /// Checks that the first of two faults stays the published one.
+    fn check_first_fault_lasts([first, second]: [FaultKind; 2]) {
         let publisher = StorageHealthPublisher::default();
         let health = publisher.health();
         assert_eq!(health.unavailable(), None);
-        let publish = |cause| publisher.publish_fault(&fault(FaultKind::Write, cause));
-        assert_eq!(publish("first"), FaultEffect::FirstFault);
-        assert_eq!(publish("second"), FaultEffect::Unchanged);
+        let publish = |kind, cause| publisher.publish_fault(&fault(kind, cause));
+        assert_eq!(publish(first, "first"), FaultEffect::FirstFault);
+        assert_eq!(publish(second, "second"), FaultEffect::Unchanged);
         let unavailable = Some(NotWritable::WriteFailed("first".into()));
         assert_eq!(health.unavailable(), unavailable);
         assert_eq!(health.failed(), unavailable);

@@ -46,8 +46,8 @@ impl HealthReporter {
         }
     }
 
-    /// Reports a failed write on `thread` if `error` is a fault of the disk. Any other error
-    /// concerns only the caller.
+    /// Reports a failed write or a moved file on `thread` if `error` is a fault of the disk. Any
+    /// other error concerns only the caller.
     pub(crate) fn report_write(&self, thread: &'static str, error: &StoreError) {
         if let Some(fault) = StorageFault::of(thread, FaultKind::Write, error) {
             self.report(&fault);
@@ -72,6 +72,12 @@ impl HealthReporter {
                 %error,
                 "the ledger cannot be written: submissions are rejected, committed data is served; \
                  free disk space or repair the disk, then restart the node"
+            ),
+            FaultKind::FileMoved => tracing::error!(
+                thread,
+                %error,
+                "the ledger cannot be written: submissions are rejected, committed data is served; \
+                 put the file back, then restart the node"
             ),
             FaultKind::Read => tracing::error!(
                 thread,

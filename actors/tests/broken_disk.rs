@@ -257,6 +257,18 @@ async fn failed_write_ends_only_writing() {
 }
 
 #[actix::test]
+async fn stop_reports_a_moved_file_by_its_own_kind() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = crate::start(directory.path(), NodeConfig::default()).await;
+    std::fs::remove_file(directory.path().join("ledger.log")).unwrap();
+    assert!(!node.handle().check_files("test"));
+    let Err(StopError::Storage(fault)) = node.stop().await else {
+        panic!("the stop reports no fault");
+    };
+    assert_eq!((fault.kind, fault.thread), (FaultKind::FileMoved, "test"));
+}
+
+#[actix::test]
 async fn resumes_without_a_restart_after_the_log_had_no_disk_space() {
     let mut fixture = FailingDiskNode::new(NO_CACHE).await;
     let first = fixture.transfer().await.unwrap();

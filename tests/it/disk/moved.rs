@@ -172,7 +172,9 @@ async fn check_reported(node: &TestNode, case: Move) {
     let words = "the ledger cannot be written: submissions are rejected";
     let log = node.logged(words).await;
     assert_eq!(log.matches(words).count(), 1, "{case:?}: {log}");
-    assert!(log.contains(case.words()), "{case:?}: {log}");
+    for word in [case.words(), "put the file back"] {
+        assert!(log.contains(word), "{case:?}: {log}");
+    }
 }
 
 /// Stops a node after its files were moved, and checks that it reports them and saves its mempool
