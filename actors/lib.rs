@@ -11,7 +11,7 @@
 //! | mempool | pending transactions | batches to the sequencer, removals to the committer |
 //! | sequencer | the order of blocks | ordered blocks to the committer |
 //! | committer | the [`Head`], waiters | durable blocks to mempool, sequencer, pruner, waiters |
-//! | storage | the health of the storage, the threads that touch the disk, their queues | steps of pruning to the writer, queries to the readers, pauses to the other actors |
+//! | storage | the health of the storage, the threads that touch the disk, their queues, the schedule of scrubbing | steps of pruning to the writer, queries to the readers, passes to the scrubber, pauses to the other actors |
 //! | pruner | the window of readable versions | steps of pruning to storage |
 //!
 //! `docs/internals/actors.md` lists every message, queue, thread and fault, and the states of a

@@ -221,10 +221,10 @@ impl Default for StorageConfig {
 }
 
 impl StorageConfig {
-    /// Returns the time within which the scrubber finds damage, or zero if it is off.
-    pub(crate) fn scrub_interval(&self) -> Duration {
+    /// Returns the time within which the scrubber finds damage, or `None` if it is off.
+    pub(crate) fn scrub_interval(&self) -> Option<Duration> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        HOUR.saturating_mul(self.scrub_hours)
+        (self.scrub_hours > 0).then(|| HOUR.saturating_mul(self.scrub_hours))
     }
 }
 

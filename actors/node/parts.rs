@@ -34,11 +34,13 @@ use crate::{
         health::HealthReporter,
         inline_reader::{InlineReader, InlineStore},
         readers::{ReadContext, ReadQueues, ReadTurns},
+        scrub_schedule::ScrubSchedule,
+        scrubber::{BeginPass, Scrubber, ScrubberPeers},
         writer::{Writer, WriterPeers},
     },
 };
 use crossbeam_channel::{Receiver, Sender};
-use ledger_store::{StoreFiles, StoreWriter};
+use ledger_store::{StoreFiles, StoreScrubber, StoreWriter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
 use std::sync::Arc;
@@ -86,6 +88,8 @@ pub(crate) struct Services {
     pub(super) signatures: SignatureQueues,
     pub(super) renderers: RenderersGuard,
     pub(super) renderer_turns: Receiver<JobTurn>,
+    /// `None` if scrubbing is off.
+    pub(super) scrubber: Option<Scrubber>,
 }
 
 impl<H: ActorHost> Parts<H> {
@@ -106,13 +110,12 @@ impl<H: ActorHost> Parts<H> {
         let (executor, ordered) = queues.ordered;
         let (commits, write_jobs) = queues.commits;
         let (reads, read_turns, reader_turns) = queues.reads;
-        let (signature_checks, signatures) = queues.signatures;
         let (rendering, renderers, renderer_turns) = queues.renderers;
         let reader = DurableReader::new(opened.reader, queues.applies.0);
         let context = shared.read_context(reader.clone());
         let (count, nice) = (shared.config.storage.readers, shared.config.work.nice);
         let requests = RequestQueues {
-            signatures: signature_checks,
+            signatures: queues.signatures.0,
             renderers: rendering,
             reads: reads.clone(),
         };
@@ -129,13 +132,14 @@ impl<H: ActorHost> Parts<H> {
                 mempool: shared.mempool(opened.pool, peers.mempool),
                 sequencer: shared.sequencer(&opened.tip, peers.sequencer),
                 committer: shared.committer(executor, cells.head, peers.committer),
-                storage: shared.storage(commits, reads, read_turns, peers.storage),
+                storage: shared.storage(commits, reads, read_turns, queues.passes.0, peers.storage),
                 pruner: shared.pruner(&opened.ledger_info, peers.pruner),
             },
             services: Services {
-                signatures,
+                signatures: queues.signatures.1,
                 renderers,
                 renderer_turns,
+                scrubber: shared.scrubber(opened.scrubber, queues.passes.1, peers.scrubber),
             },
             handle: shared.handle(requests, opened.files),
         }
@@ -207,8 +211,18 @@ impl Shared {
         commits: CommitQueue,
         reads: ReadQueues,
         read_turns: ReadTurns,
+        passes: Sender<BeginPass>,
         peers: StoragePeers,
     ) -> Storage {
+        let schedule = |interval| {
+            ScrubSchedule::new(
+                passes,
+                interval,
+                self.clock.source().clone(),
+                self.health.health().clone(),
+                self.size.clone(),
+            )
+        };
         Storage::new(
             commits,
             reads,
@@ -216,6 +230,7 @@ impl Shared {
             self.inline_store.clone(),
             self.health.health().clone(),
             peers,
+            self.config.storage.scrub_interval().map(schedule),
         )
     }
 
@@ -269,6 +284,19 @@ impl Shared {
             self.health.clone(),
             self.reporter.clone(),
         )
+    }
+
+    /// Returns the scrubber, unless scrubbing is off.
+    fn scrubber(
+        &self,
+        store: StoreScrubber,
+        passes: Receiver<BeginPass>,
+        peers: ScrubberPeers,
+    ) -> Option<Scrubber> {
+        let (health, size) = (self.health.clone(), self.size.clone());
+        let meter = Arc::clone(&self.meters().scrub);
+        let is_on = self.config.storage.scrub_interval().is_some();
+        is_on.then(|| Scrubber::new(store, passes, peers, health, size, meter))
     }
 
     /// Returns the resources of a reader thread.

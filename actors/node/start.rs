@@ -56,7 +56,6 @@ impl Node {
         if !Arbiters::can_start() {
             return Err(StartError::NoSystem);
         }
-        let scrubber = store.scrubber();
         let (opened, restored_file) = open(chain, store, data_dir, config, clock)?;
         let reporter = FatalErrorReporter::new();
         let arbiters = Arbiters::start(opened.config.actors.threads, reporter.clone())
@@ -64,8 +63,8 @@ impl Node {
         let wiring = Wiring::new(&opened, &arbiters, &reporter);
         let parts = Parts::new(opened, wiring, &reporter);
         let handle = parts.handle;
-        let threads = Threads::spawn(parts.workers, parts.services, scrubber, &handle)
-            .map_err(StartError::Thread)?;
+        let threads =
+            Threads::spawn(parts.workers, parts.services, &handle).map_err(StartError::Thread)?;
         let stall_monitor = watch(&handle).map_err(StartError::Thread)?;
         // After all that can fail: from here on, blocks are ordered.
         parts.actors.run(&arbiters, parts.inboxes);
@@ -93,7 +92,7 @@ fn open(
     config: NodeConfig,
     clock: Clock,
 ) -> Result<(Opened, Option<RestoredFile>), StartError> {
-    let files = store.files();
+    let (files, scrubber) = (store.files(), store.scrubber());
     let (mut writer, reader) = store.split();
     let tip = reader.chain_tip()?;
     let ledger_info = *reader.snapshot()?.ledger_info();
@@ -115,6 +114,7 @@ fn open(
         writer,
         reader,
         files,
+        scrubber,
         tip,
         ledger_info,
     };

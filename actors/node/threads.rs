@@ -7,13 +7,8 @@ use super::{
     renderers::RenderersGuard,
     stalls::StallMonitor,
 };
-use crate::{
-    runtime::fatal::FatalErrorReporter,
-    signatures::ShutdownGuard,
-    storage::scrubber::{self, ScrubGuard},
-};
-use ledger_store::StoreScrubber;
-use std::{io, sync::Arc, thread::JoinHandle, time::Duration};
+use crate::{runtime::fatal::FatalErrorReporter, signatures::ShutdownGuard};
+use std::{io, thread::JoinHandle, time::Duration};
 
 /// The threads of a node behind queues, and the guards that keep some of them alive.
 #[derive(Debug)]
@@ -21,7 +16,6 @@ pub(super) struct Threads {
     handles: Vec<JoinHandle<()>>,
     _signatures: ShutdownGuard,
     _renderers: RenderersGuard,
-    _scrubber: Option<ScrubGuard>,
 }
 
 impl Threads {
@@ -33,7 +27,6 @@ impl Threads {
     pub(super) fn spawn(
         workers: Workers,
         services: Services,
-        scrubber: StoreScrubber,
         handle: &NodeHandle,
     ) -> io::Result<Self> {
         let NodeParts {
@@ -41,24 +34,15 @@ impl Threads {
             config,
             mailboxes,
             queues,
-            health,
-            size,
             reporter,
             stalls,
             ..
         } = handle.node();
         let meters = &mailboxes.meters;
         let mut handles = workers.spawn(reporter, meters)?;
-        let scrubbing = scrubber::spawn(
-            scrubber,
-            config.storage.scrub_interval(),
-            health.clone(),
-            size.clone(),
-            Arc::clone(&meters.scrub),
-            reporter,
-        )?;
-        let (scrubber, scrubbing) = scrubbing.unzip();
-        handles.extend(scrubbing);
+        if let Some(scrubber) = services.scrubber {
+            handles.push(scrubber.spawn(reporter)?);
+        }
         let watches = stalls.watches();
         let (signatures, checking) = services
             .signatures
@@ -71,7 +55,6 @@ impl Threads {
             handles,
             _signatures: signatures,
             _renderers: services.renderers,
-            _scrubber: scrubber,
         })
     }
 

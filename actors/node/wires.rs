@@ -24,11 +24,12 @@ use crate::{
         health::HealthReporter,
         inline_reader::InlineStore,
         readers::{ReadQueues, ReadTurns, ReaderTurns},
+        scrubber::{BeginPass, ScrubberPeers},
         writer::WriterPeers,
     },
 };
 use crossbeam_channel::{Receiver, Sender};
-use ledger_store::{StoreFiles, StoreReader, StoreWriter, UsageMeter};
+use ledger_store::{StoreFiles, StoreReader, StoreScrubber, StoreWriter, UsageMeter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub(crate) struct Opened {
     pub(crate) writer: StoreWriter,
     pub(crate) reader: StoreReader,
     pub(crate) files: StoreFiles,
+    pub(crate) scrubber: StoreScrubber,
     /// Size of the store's content.
     pub(crate) usage: UsageMeter,
     pub(crate) tip: ChainTip,
@@ -69,7 +71,7 @@ pub(super) fn opened(
     config: NodeConfig,
     clock: LedgerClock,
 ) -> Opened {
-    let files = store.files();
+    let (files, scrubber) = (store.files(), store.scrubber());
     let (writer, reader) = store.split();
     Opened {
         pool: Pool::new(config.mempool.clone()),
@@ -82,6 +84,7 @@ pub(super) fn opened(
         writer,
         reader,
         files,
+        scrubber,
     }
 }
 
@@ -102,6 +105,7 @@ pub(crate) struct Peers {
     pub(super) storage: StoragePeers,
     pub(super) pruner: PrunerPeers,
     pub(super) writer: WriterPeers,
+    pub(super) scrubber: ScrubberPeers,
 }
 
 /// The sending and the receiving sides of the queues.
@@ -114,6 +118,8 @@ pub(crate) struct Queues {
     pub(super) applies: (ApplyRequests, Receiver<ApplyRequest>),
     /// From the storage to the readers.
     pub(super) reads: (ReadQueues, ReadTurns, ReaderTurns),
+    /// From the storage to the scrubber.
+    pub(super) passes: (Sender<BeginPass>, Receiver<BeginPass>),
     /// From the handle to the signature threads.
     pub(super) signatures: (SignatureChecks, SignatureQueues),
     /// From the handle to the renderers.

@@ -23,7 +23,7 @@ use crate::{
     },
     storage::{
         StoragePeers, health::HealthReporter, inline_reader::InlineStore, readers::ReadQueues,
-        write_jobs_max, writer::WriterPeers,
+        scrubber::ScrubberPeers, write_jobs_max, writer::WriterPeers,
     },
 };
 use std::sync::Arc;
@@ -107,6 +107,9 @@ fn peers(to: &Mailboxes) -> Peers {
             committer: to.committer.recipient::<BlocksDurable>(),
             pruner: to.pruner.recipient::<PruneDone>(),
         },
+        scrubber: ScrubberPeers {
+            storage: to.storage.recipient::<ScrubDone>(),
+        },
     }
 }
 
@@ -116,17 +119,14 @@ fn queues(opened: &Opened, meters: &Meters, reporter: &FatalErrorReporter) -> Qu
     let blocks_max = blocks_in_flight_max(&config.sequencer);
     let reads_max = config.storage.read_queue_capacity;
     let (work, costs) = (&config.work, &meters.costs);
+    let (point_meter, meter) = (&meters.point_reader, &meters.readers);
     Queues {
         ordered: crossbeam_channel::bounded(blocks_max),
         commits: CommitQueue::new(write_jobs_max(blocks_max), reporter.clone()),
         applies: ApplyRequests::new(),
-        reads: ReadQueues::new(
-            reads_max,
-            work,
-            costs,
-            &meters.point_reader,
-            &meters.readers,
-        ),
+        reads: ReadQueues::new(reads_max, work, costs, point_meter, meter),
+        // The storage requests a pass after the end of the one before.
+        passes: crossbeam_channel::bounded(1),
         signatures: SignatureChecks::new(&config.signatures),
         renderers: Renderers::new(work, Arc::clone(costs), Arc::clone(&meters.renderers)),
     }

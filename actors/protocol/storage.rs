@@ -1,6 +1,9 @@
 //! Messages to the storage, and the types in them.
 
-use crate::{NodeError, runtime::actor::ActorMessage};
+use crate::{
+    NodeError,
+    runtime::{actor::ActorMessage, timer::TimerTurn},
+};
 use ledger_limits::Work;
 use ledger_store::{PruneBound, Query};
 use ledger_types::LedgerInfo;
@@ -62,6 +65,24 @@ pub(crate) struct DiskSpaceChanged;
 
 impl ActorMessage for DiskSpaceChanged {
     const LABEL: &'static str = "disk_space_changed";
+}
+
+/// Request of the storage's timer to begin a pass of the scrubber if one is due.
+pub(crate) struct CheckScrub(pub(crate) TimerTurn);
+
+impl ActorMessage for CheckScrub {
+    const LABEL: &'static str = "check_scrub";
+}
+
+/// Notification of the scrubber that its pass has ended.
+#[derive(Debug)]
+pub(crate) struct ScrubDone {
+    /// Whether it has compared all files. Otherwise it ended early or has found damage.
+    pub(crate) is_complete: bool,
+}
+
+impl ActorMessage for ScrubDone {
+    const LABEL: &'static str = "scrub_done";
 }
 
 /// Request to discard the blocks and prune steps that the writer has not begun to write.

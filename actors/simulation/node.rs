@@ -85,6 +85,7 @@ impl StartUp<'_> {
         if has_eager_compaction {
             store.compact_eagerly();
         }
+        let scrubber = store.scrubber();
         let (writer, reader) = store.split();
         inspect(&reader);
         let tip = reader.chain_tip()?;
@@ -112,6 +113,7 @@ impl StartUp<'_> {
             writer,
             reader: reader.clone(),
             files: StoreFiles::default(),
+            scrubber,
             usage: UsageMeter::default(),
             tip,
             ledger_info,

@@ -5,6 +5,7 @@ pub(crate) mod health;
 pub(crate) mod inline_reader;
 pub(crate) mod meter;
 pub(crate) mod readers;
+pub(crate) mod scrub_schedule;
 pub(crate) mod scrubber;
 mod write_timer;
 pub(crate) mod writer;
@@ -14,18 +15,22 @@ use crate::{
         broadcast::SetPaused,
         commit_queue::CommitQueue,
         committer::CancelWaiters,
-        storage::{DiscardBlocks, DiskSpaceChanged, FirstFault, PruneStep, Read, STORAGE},
+        storage::{
+            CheckScrub, DiscardBlocks, DiskSpaceChanged, FirstFault, PruneStep, Read, STORAGE,
+            ScrubDone,
+        },
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         mailbox::Recipient,
-        timer::TimedActor,
+        timer::{TimedActor, Timer},
     },
     state::storage_health::StorageHealth,
 };
 use inline_reader::InlineStore;
 use ledger_store::{Query, Snapshot, StoreError};
 use readers::{ReadQueues, ReadTurns};
+use scrub_schedule::{CHECK_INTERVAL, ScrubSchedule};
 
 /// Maximum number of queued prune steps. The pruner has at most one in flight.
 const PRUNE_STEPS_MAX: usize = 1;
@@ -44,10 +49,10 @@ pub(crate) struct StoragePeers {
     pub(crate) paused: Vec<Recipient<SetPaused>>,
 }
 
-/// The storage actor, which owns the queues of the writer and of the readers.
+/// The storage actor, which owns the queues of the writer, of the readers and of the scrubber.
 ///
-/// Dropping it revokes the store of the inline reader and disconnects the read queues. The readers
-/// end after they have run the queued queries.
+/// Dropping it revokes the store of the inline reader and disconnects the queues. The readers end
+/// after they have run the queued queries, the scrubber at its next read.
 pub(crate) struct Storage {
     commits: CommitQueue,
     reads: ReadQueues,
@@ -59,6 +64,8 @@ pub(crate) struct Storage {
     is_paused: bool,
     /// Prune step that waits for the end of the pause. The pruner has at most one in flight.
     waiting_step: Option<PruneStep>,
+    /// `None` if scrubbing is off.
+    scrub_schedule: Option<ScrubSchedule>,
 }
 
 impl Storage {
@@ -70,6 +77,7 @@ impl Storage {
         inline_store: InlineStore,
         health: StorageHealth,
         peers: StoragePeers,
+        scrub_schedule: Option<ScrubSchedule>,
     ) -> Self {
         Self {
             commits,
@@ -80,6 +88,14 @@ impl Storage {
             peers,
             is_paused: false,
             waiting_step: None,
+            scrub_schedule,
+        }
+    }
+
+    /// Begins a pass of the scrubber if one is due.
+    fn check_scrub(&mut self) {
+        if let Some(schedule) = &mut self.scrub_schedule {
+            schedule.check();
         }
     }
 
@@ -117,10 +133,23 @@ impl Actor for Storage {
         FirstFault::LABEL,
         DiskSpaceChanged::LABEL,
         DiscardBlocks::LABEL,
+        CheckScrub::LABEL,
+        ScrubDone::LABEL,
     ];
+
+    fn started(&mut self) {
+        self.check_scrub();
+    }
 }
 
-impl TimedActor for Storage {}
+impl TimedActor for Storage {
+    fn timers(&self) -> Vec<Timer<Self>> {
+        match self.scrub_schedule {
+            Some(_) => vec![Timer::every(CHECK_INTERVAL, CheckScrub)],
+            None => Vec::new(),
+        }
+    }
+}
 
 impl Handler<PruneStep> for Storage {
     /// Queues the step, or holds it back while writes are paused: the pruner may have sent it
@@ -153,6 +182,21 @@ impl Handler<FirstFault> for Storage {
 impl Handler<DiskSpaceChanged> for Storage {
     fn handle(&mut self, _: DiskSpaceChanged) {
         self.update_pause();
+    }
+}
+
+impl Handler<CheckScrub> for Storage {
+    fn handle(&mut self, CheckScrub(turn): CheckScrub) {
+        self.check_scrub();
+        drop(turn);
+    }
+}
+
+impl Handler<ScrubDone> for Storage {
+    fn handle(&mut self, ScrubDone { is_complete }: ScrubDone) {
+        if let Some(schedule) = &mut self.scrub_schedule {
+            schedule.end_pass(is_complete);
+        }
     }
 }
 

@@ -1,15 +1,18 @@
 //! The scrubber thread: compares the files of the ledger with their checksums, in paced passes.
+//!
+//! The storage actor begins each pass ([`super::scrub_schedule`]). The thread ends a pass early
+//! between two pages: a message to it would wait for the end of the pass.
 
 use super::health::HealthReporter;
 use crate::{
-    runtime::{fatal::FatalErrorReporter, nice::raise_nice_value},
-    state::directory_size::DirectorySize,
+    protocol::storage::ScrubDone,
+    runtime::{fatal::FatalErrorReporter, mailbox::Recipient, nice::raise_nice_value},
+    state::{directory_size::DirectorySize, storage_health::StorageHealth},
 };
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use ledger_metrics::{Counter, Gauge, counters};
 use ledger_store::{ScrubControl, ScrubOutcome, StoreScrubber};
 use std::{
-    convert::Infallible,
     io,
     sync::{
         Arc,
@@ -34,16 +37,6 @@ const WORK: Duration = Duration::from_millis(5);
 /// Duration of a sleep in proportion to the work before it: the scrubber uses at most a fifth of
 /// the disk's time, and of one core's.
 const SLEEP_PER_WORK: u32 = 4;
-
-/// Number of passes that begin within `storage.scrub_hours`.
-///
-/// A bit that is flipped directly after its page was read is found by the next pass. So it is found
-/// in time if a pass takes at most half of that time.
-const PASSES_PER_INTERVAL: u32 = 2;
-
-/// Pause before another attempt after a pass that low disk space or the limit on the directory has
-/// ended.
-const RETRY_PAUSE: Duration = Duration::from_secs(60);
 
 counters! {
     /// Metrics of the scrubber, updated by its thread.
@@ -72,78 +65,74 @@ counters! {
     }
 }
 
-/// A guard that keeps the thread alive. After it is dropped, the thread ends at its next read.
+/// A request of the storage actor to begin a pass.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BeginPass;
+
+/// The recipient of the scrubber's messages.
 #[derive(Debug)]
-pub(crate) struct ScrubGuard {
-    _running: Sender<Infallible>,
+pub(crate) struct ScrubberPeers {
+    pub(crate) storage: Recipient<ScrubDone>,
 }
 
-/// Starts the thread, unless `interval` is zero. The first pass begins immediately.
-///
-/// Damage is found within `interval` if a pass takes at most half of it. No pass runs while
-/// [`DirectorySize::must_free_pages`] is true.
-///
-/// # Errors
-///
-/// Returns the error of the operating system if the thread cannot be started.
-pub(crate) fn spawn(
-    store: StoreScrubber,
-    interval: Duration,
-    health: HealthReporter,
-    size: DirectorySize,
-    meter: Arc<ScrubMeter>,
-    reporter: &FatalErrorReporter,
-) -> io::Result<Option<(ScrubGuard, JoinHandle<()>)>> {
-    if interval.is_zero() {
-        return Ok(None);
-    }
-    let (running, stop) = crossbeam_channel::bounded(0);
-    let scrubber = Scrubber {
-        store,
-        period: interval / PASSES_PER_INTERVAL,
-        health: health.clone(),
-        meter: Arc::clone(&meter),
-        control: Arc::new(Pace::new(meter, health, size, stop.clone())),
-        stop,
-    };
-    let thread = reporter.spawn(THREAD, move || {
-        if let Err(error) = raise_nice_value(NICE) {
-            tracing::warn!(%error, "the nice value of the scrubber thread could not be raised");
-        }
-        scrubber.run();
-    })?;
-    Ok(Some((ScrubGuard { _running: running }, thread)))
+/// Returns whether a pass may run. It would retain pages that are about to become free while disk
+/// space is low or the directory exceeds its limit. After a fault it has no use.
+pub(super) fn may_scrub(health: &StorageHealth, size: &DirectorySize) -> bool {
+    health.unavailable().is_none() && !size.must_free_pages()
 }
 
-/// The state of the scrubber thread.
-struct Scrubber {
+/// The scrubber, until its thread is started.
+pub(crate) struct Scrubber {
     store: StoreScrubber,
-    /// Time from the begin of a pass to the begin of the next one.
-    period: Duration,
+    /// Disconnected by the end of the storage actor.
+    passes: Receiver<BeginPass>,
+    peers: ScrubberPeers,
     health: HealthReporter,
     meter: Arc<ScrubMeter>,
     control: Arc<Pace>,
-    /// Disconnected by the stop.
-    stop: Receiver<Infallible>,
 }
 
 impl Scrubber {
-    /// Runs passes until the node stops or the disk has failed.
-    fn run(&self) {
-        loop {
-            let begun = Instant::now();
-            let is_complete = self.pass();
-            if self.health.health().fault().is_some() {
-                return;
-            }
-            let pause = match is_complete {
-                true => self.period.saturating_sub(begun.elapsed()),
-                false => RETRY_PAUSE,
-            };
-            if self.stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
+    pub(crate) fn new(
+        store: StoreScrubber,
+        passes: Receiver<BeginPass>,
+        peers: ScrubberPeers,
+        health: HealthReporter,
+        size: DirectorySize,
+        meter: Arc<ScrubMeter>,
+    ) -> Self {
+        let pace = Pace::new(
+            Arc::clone(&meter),
+            health.health().clone(),
+            size,
+            passes.clone(),
+        );
+        Self {
+            store,
+            passes,
+            peers,
+            health,
+            meter,
+            control: Arc::new(pace),
         }
+    }
+
+    /// Starts the thread. It ends when the sending side of `passes` is dropped, within a pass at
+    /// its next read.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system if the thread cannot be started.
+    pub(crate) fn spawn(self, reporter: &FatalErrorReporter) -> io::Result<JoinHandle<()>> {
+        reporter.spawn(THREAD, move || {
+            if let Err(error) = raise_nice_value(NICE) {
+                tracing::warn!(%error, "the nice value of the scrubber thread could not be raised");
+            }
+            while let Ok(BeginPass) = self.passes.recv() {
+                let is_complete = self.pass();
+                self.peers.storage.send(ScrubDone { is_complete });
+            }
+        })
     }
 
     /// Runs a pass, and returns whether it is complete. A finding is reported as a failed read.
@@ -179,12 +168,6 @@ impl Scrubber {
         self.meter
             .last_millis
             .set(usize::try_from(duration.as_millis()).unwrap_or(usize::MAX));
-        if duration > self.period {
-            tracing::warn!(
-                ?duration,
-                "the ledger is too large to be scrubbed within storage.scrub_hours"
-            );
-        }
         true
     }
 }
@@ -198,13 +181,12 @@ fn as_gauge(amount: u64) -> usize {
 #[derive(Debug)]
 struct Pace {
     meter: Arc<ScrubMeter>,
-    health: HealthReporter,
-    /// Whether the directory exceeds `pruner.window_bytes` and pruning can change that.
+    health: StorageHealth,
     size: DirectorySize,
-    stop: Receiver<Infallible>,
-    /// Start of the thread.
+    passes: Receiver<BeginPass>,
+    /// Creation of the scrubber.
     started: Instant,
-    /// Time from the start of the thread to the end of the last sleep, in nanoseconds.
+    /// Time from the creation to the end of the last sleep, in nanoseconds.
     working_since_nanos: AtomicU64,
     /// Bytes that the pass has read.
     pass_bytes: AtomicU64,
@@ -213,15 +195,15 @@ struct Pace {
 impl Pace {
     fn new(
         meter: Arc<ScrubMeter>,
-        health: HealthReporter,
+        health: StorageHealth,
         size: DirectorySize,
-        stop: Receiver<Infallible>,
+        passes: Receiver<BeginPass>,
     ) -> Self {
         Self {
             meter,
             health,
             size,
-            stop,
+            passes,
             started: Instant::now(),
             working_since_nanos: AtomicU64::new(0),
             pass_bytes: AtomicU64::new(0),
@@ -252,11 +234,7 @@ impl Pace {
 }
 
 impl ScrubControl for Pace {
-    /// Sleeps after [`WORK`]. Returns false if the node stops, writes are paused, the directory
-    /// exceeds its limit, or the disk has failed.
-    ///
-    /// While disk space is low, or the directory is too large, a pass would retain pages that are
-    /// about to become free.
+    /// Sleeps after [`WORK`]. Returns false if the node stops, or if the pass may not run any more.
     fn on_read(&self, bytes: u64) -> bool {
         let position = self.pass_bytes.fetch_add(bytes, Relaxed) + bytes;
         self.meter.bytes.add(bytes);
@@ -266,13 +244,14 @@ impl ScrubControl for Pace {
             true => Duration::ZERO,
             false => worked.saturating_mul(SLEEP_PER_WORK),
         };
-        if self.stop.recv_timeout(sleep) != Err(RecvTimeoutError::Timeout) {
+        // No pass is requested during a pass, so only the end of the storage actor ends the sleep.
+        if self.passes.recv_timeout(sleep) != Err(RecvTimeoutError::Timeout) {
             return false;
         }
         if !sleep.is_zero() {
             self.begin_work();
         }
-        self.health.health().unavailable().is_none() && !self.size.must_free_pages()
+        may_scrub(&self.health, &self.size)
     }
 }
 
@@ -281,149 +260,157 @@ mod tests {
     use super::*;
     use crate::{
         error::FaultKind,
-        runtime::mailbox::Recipient,
         state::storage_health::{ShortageSource, StorageHealthPublisher},
     };
+    use crossbeam_channel::{Sender, bounded};
     use ledger_metrics::Metric as _;
+    use ledger_store::{StoreReader, StoreWriter};
     use ledger_test_support::store::open_store;
-    use std::{fs, os::unix::fs::FileExt, path::Path, thread};
+    use std::{fs, os::unix::fs::FileExt};
+    use tempfile::TempDir;
 
-    /// An interval after which no second pass begins during a test.
-    const LONG: Duration = Duration::from_secs(24 * 60 * 60);
-    /// An interval after which the next pass begins immediately.
-    const SHORT: Duration = Duration::from_nanos(2);
-
-    fn health() -> HealthReporter {
-        HealthReporter::new(
-            StorageHealthPublisher::default(),
-            Recipient::new(|_| ()),
-            Recipient::new(|_| ()),
-        )
+    /// An open store, and what its scrubber is started with.
+    struct Fixture {
+        directory: TempDir,
+        store: StoreScrubber,
+        _open: (StoreWriter, StoreReader),
+        health: HealthReporter,
+        size: DirectorySize,
+        meter: Arc<ScrubMeter>,
     }
 
-    /// Waits until `is_reached` holds.
-    fn wait_until(is_reached: impl Fn() -> bool) {
-        while !is_reached() {
-            thread::yield_now();
+    /// A running scrubber, whose passes the test begins.
+    struct Running {
+        passes: Sender<BeginPass>,
+        done: Receiver<ScrubDone>,
+        thread: JoinHandle<()>,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let (_chain, store) = open_store(directory.path());
+            Self {
+                directory,
+                store: store.scrubber(),
+                _open: store.split(),
+                health: HealthReporter::new(
+                    StorageHealthPublisher::default(),
+                    Recipient::new(|_| ()),
+                    Recipient::new(|_| ()),
+                ),
+                size: DirectorySize::default(),
+                meter: Arc::default(),
+            }
+        }
+
+        fn start(&self) -> Running {
+            let (passes, requests) = bounded(1);
+            let (sender, done) = bounded(1);
+            let thread = self.spawn(requests, sender);
+            Running {
+                passes,
+                done,
+                thread,
+            }
+        }
+
+        fn spawn(&self, requests: Receiver<BeginPass>, done: Sender<ScrubDone>) -> JoinHandle<()> {
+            let storage = Recipient::new(move |ended| done.send(ended).unwrap());
+            let scrubber = Scrubber::new(
+                self.store.clone(),
+                requests,
+                ScrubberPeers { storage },
+                self.health.clone(),
+                self.size.clone(),
+                Arc::clone(&self.meter),
+            );
+            scrubber.spawn(&FatalErrorReporter::new()).unwrap()
+        }
+
+        /// Flips a bit in every page of the database file but the first, which has the header.
+        fn damage(&self) {
+            let path = self.directory.path().join("ledger.redb");
+            let file = fs::File::options()
+                .read(true)
+                .write(true)
+                .open(path)
+                .unwrap();
+            let pages = file.metadata().unwrap().len() / 4096;
+            for page in 1..pages {
+                let mut byte = [0];
+                let offset = page * 4096 + 8;
+                file.read_exact_at(&mut byte, offset).unwrap();
+                file.write_all_at(&[byte[0] ^ 1], offset).unwrap();
+            }
         }
     }
 
-    /// Flips a bit in every page of the database file but the first, which has the header.
-    fn damage(directory: &Path) {
-        let path = directory.join("ledger.redb");
-        let file = fs::File::options()
-            .read(true)
-            .write(true)
-            .open(path)
-            .unwrap();
-        let pages = file.metadata().unwrap().len() / 4096;
-        for page in 1..pages {
-            let mut byte = [0];
-            let offset = page * 4096 + 8;
-            file.read_exact_at(&mut byte, offset).unwrap();
-            file.write_all_at(&[byte[0] ^ 1], offset).unwrap();
+    impl Running {
+        /// Begins a pass and waits for its end. Returns whether it is complete.
+        fn pass(&self) -> bool {
+            self.passes.send(BeginPass).unwrap();
+            self.done.recv().unwrap().is_complete
+        }
+
+        fn stop(self) {
+            drop(self.passes);
+            self.thread.join().unwrap();
         }
     }
 
     #[test]
     fn reports_damage_that_occurs_between_two_passes_as_a_failed_read() {
-        let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = open_store(directory.path());
-        let (health, meter, reporter) = (health(), Arc::default(), FatalErrorReporter::new());
-        let scrubber = store.scrubber();
-        let _open = store.split();
-        let started = spawn(
-            scrubber,
-            SHORT,
-            health.clone(),
-            DirectorySize::default(),
-            Arc::clone(&meter),
-            &reporter,
-        );
-        let (_guard, thread) = started.unwrap().unwrap();
-        wait_until(|| meter.snapshot().passes > 1);
-        assert_eq!(meter.snapshot().findings, 0);
-        damage(directory.path());
-        thread.join().unwrap();
+        let fixture = Fixture::new();
+        let running = fixture.start();
+        for _ in 0..2 {
+            assert!(running.pass());
+        }
+        let status = fixture.meter.snapshot();
+        assert_eq!((status.passes, status.findings), (2, 0));
+        fixture.damage();
+        assert!(!running.pass());
         // Restores the bits, because the store is closed at the end of the test.
-        damage(directory.path());
-        assert_eq!(meter.snapshot().findings, 1);
-        let fault = health.health().fault().unwrap();
+        fixture.damage();
+        assert_eq!(fixture.meter.snapshot().findings, 1);
+        let fault = fixture.health.health().fault().unwrap();
         assert_eq!((fault.thread, fault.kind), (THREAD, FaultKind::Read));
         assert!(fault.cause.contains("checksum"), "{}", fault.cause);
+        running.stop();
     }
 
     #[test]
-    fn ends_while_it_waits_for_the_next_pass_and_within_a_pass() {
-        let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = open_store(directory.path());
-        let (health, reporter) = (health(), FatalErrorReporter::new());
-        for (interval, passes) in [(LONG, 1), (SHORT, 2)] {
-            let meter = Arc::default();
-            let started = spawn(
-                store.scrubber(),
-                interval,
-                health.clone(),
-                DirectorySize::default(),
-                Arc::clone(&meter),
-                &reporter,
-            );
-            let (guard, thread) = started.unwrap().unwrap();
-            wait_until(|| meter.snapshot().passes >= passes);
-            drop(guard);
-            thread.join().unwrap();
+    fn ends_while_it_waits_for_a_request_and_within_a_pass() {
+        let fixture = Fixture::new();
+        for passes in 0..2 {
+            let running = fixture.start();
+            assert!((0..passes).all(|_| running.pass()));
+            running.stop();
         }
-        assert_eq!(health.health().fault(), None);
-    }
-
-    /// Asserts that each pass ends early, and none completes.
-    fn assert_passes_are_interrupted(health: HealthReporter, must_free_pages: bool) {
-        let size = DirectorySize::default();
-        size.set_must_free_pages(must_free_pages);
-        let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = open_store(directory.path());
-        let (meter, reporter) = (Arc::default(), FatalErrorReporter::new());
-        let started = spawn(
-            store.scrubber(),
-            SHORT,
-            health,
-            size,
-            Arc::clone(&meter),
-            &reporter,
-        );
-        let (guard, thread) = started.unwrap().unwrap();
-        // A pass that is not interrupted completes, so this ends without the interruption too.
-        wait_until(|| meter.snapshot().interrupted + meter.snapshot().passes > 0);
-        drop(guard);
-        thread.join().unwrap();
-        assert_eq!(meter.snapshot().passes, 0);
+        let (passes, requests) = bounded(1);
+        let (done, _done) = bounded(1);
+        passes.send(BeginPass).unwrap();
+        drop(passes);
+        fixture.spawn(requests, done).join().unwrap();
+        let status = fixture.meter.snapshot();
+        assert_eq!((status.passes, status.interrupted), (1, 1));
+        assert_eq!(fixture.health.health().fault(), None);
     }
 
     #[test]
-    fn interrupts_passes_while_disk_space_is_low() {
-        let health = health();
-        health.report_disk_space(ShortageSource::Monitor, Some(&"7 bytes are left".into()));
-        assert_passes_are_interrupted(health, false);
-    }
-
-    #[test]
-    fn interrupts_passes_while_the_directory_exceeds_its_limit() {
-        assert_passes_are_interrupted(health(), true);
-    }
-
-    #[test]
-    fn does_not_start_with_an_interval_of_zero() {
-        let directory = tempfile::tempdir().unwrap();
-        let (_chain, store) = open_store(directory.path());
-        let reporter = FatalErrorReporter::new();
-        let started = spawn(
-            store.scrubber(),
-            Duration::ZERO,
-            health(),
-            DirectorySize::default(),
-            Arc::default(),
-            &reporter,
-        );
-        assert!(started.unwrap().is_none());
+    fn interrupts_a_pass_while_pages_must_be_freed() {
+        let fixture = Fixture::new();
+        let running = fixture.start();
+        let shortage = "7 bytes are left".into();
+        for is_low in [true, false] {
+            let shortage = is_low.then_some(&shortage);
+            fixture
+                .health
+                .report_disk_space(ShortageSource::Monitor, shortage);
+            fixture.size.set_must_free_pages(!is_low);
+            assert!(!running.pass());
+        }
+        assert_eq!(fixture.meter.snapshot().interrupted, 2);
+        running.stop();
     }
 }

@@ -1,11 +1,12 @@
-//! Tests of the writer queue's capacity, the delay before an apply, and notifications of the
-//! health.
+//! Tests of the writer queue's capacity, the delay before an apply, notifications of the health,
+//! and the start of the scrubber's passes.
 
 use super::{
     applier::applier,
     health::HealthReporter,
     meter::CommitMeter,
     readers::ReadContext,
+    scrubber::BeginPass,
     writer::{Writer, WriterPeers, apply_delay},
     *,
 };
@@ -18,15 +19,17 @@ use crate::{
         durable_reader::{ApplyRequests, DurableReader},
         pruner::PruneDone,
     },
-    runtime::{fatal::FatalErrorReporter, work_meter::WorkMeter},
+    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, work_meter::WorkMeter},
     state::{
         committed::IndexedBlock,
+        directory_size::DirectorySize,
         flight_recorder::FlightRecorder,
         head::HeadPublisher,
         prune_horizon::{Horizon, PruneHorizonPublisher},
         storage_health::{ShortageSource, StorageHealthPublisher},
     },
 };
+use crossbeam_channel::Receiver;
 use ledger_execution::execute_block;
 use ledger_store::{PruneBound, Store, StoreOptions};
 use ledger_test_support::{
@@ -40,12 +43,17 @@ use ledger_vm::Chain;
 use std::{
     io,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
-/// A storage, the other side of its queue, and its notifications.
+/// Interval of two passes of the scrubber, which no test waits for.
+const SCRUB_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+/// A storage, the other sides of its queues, and its notifications.
 struct Fixture {
     storage: Storage,
     write_jobs: WriteJobs,
+    passes: Receiver<BeginPass>,
     health: StorageHealthPublisher,
     /// Notifications that it has sent, as text.
     sent: Arc<Mutex<Vec<String>>>,
@@ -79,6 +87,14 @@ fn fixture(in_flight_max: usize) -> Fixture {
         paused: ["mempool", "sequencer", "pruner"].map(record_pause).into(),
     };
     let health = StorageHealthPublisher::default();
+    let (begin_pass, passes) = crossbeam_channel::bounded(1);
+    let scrub_schedule = ScrubSchedule::new(
+        begin_pass,
+        SCRUB_INTERVAL,
+        Clock::default(),
+        health.health().clone(),
+        DirectorySize::default(),
+    );
     let storage = Storage::new(
         commits,
         reads,
@@ -86,10 +102,12 @@ fn fixture(in_flight_max: usize) -> Fixture {
         InlineStore::revoked(),
         health.health().clone(),
         peers,
+        Some(scrub_schedule),
     );
     Fixture {
         storage,
         write_jobs,
+        passes,
         health,
         sent,
         reporter,
@@ -273,6 +291,21 @@ fn applies_durable_blocks_after_a_pause_or_on_request() {
     reader.request_apply(tip.height);
     assert!(!applier.has_work(), "an applied block needs no request");
     assert!(reporter.get().is_none());
+}
+
+#[actix::test]
+async fn begins_a_pass_at_the_start_and_again_after_one_that_ended_early() {
+    let Fixture {
+        storage, passes, ..
+    } = fixture(1);
+    tokio::time::pause();
+    let storage = Mailbox::start_here("storage", 1, storage, &FatalErrorReporter::new());
+    // The actor is idle during each sleep, so the clock advances.
+    tokio::time::sleep(CHECK_INTERVAL / 2).await;
+    assert!(passes.try_recv().is_ok());
+    storage.send(ScrubDone { is_complete: false });
+    tokio::time::sleep(CHECK_INTERVAL).await;
+    assert!(passes.try_recv().is_ok());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests of a whole node through its handle.
 
-use crate::{CLIENT, start};
+use crate::{CLIENT, start, wait_until};
 use ledger_actors::{
     Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
     TuneError,
@@ -80,6 +80,20 @@ async fn finds_a_committed_transfer_after_a_restart() {
         handle.transaction_by_hash(unknown_hash(), CLIENT).await,
         Err(NodeError::Stopping)
     ));
+}
+
+#[actix::test]
+async fn scrubs_the_ledger_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(directory.path(), NodeConfig::default()).await;
+    let handle = node.handle();
+    wait_until("the end of a pass", || {
+        let storage = handle.mailbox("storage").unwrap();
+        storage.handled_by_kind.get("scrub_done") == Some(&1)
+    })
+    .await;
+    assert_eq!(handle.meters().scrub.passes, 1);
+    node.stop().await.unwrap();
 }
 
 /// Returns a hash of no transaction.

@@ -18,8 +18,9 @@ const LINES_MAX: usize = 150;
 const OUTSIDE: [&str; 3] = ["handle", "node", "timer"];
 
 /// Threads that send messages, by the type that holds their recipients.
-const THREADS: [(&str, &str); 2] = [
+const THREADS: [(&str, &str); 3] = [
     ("WriterPeers", "thread store-writer"),
+    ("ScrubberPeers", "thread store-scrubber"),
     ("HealthReporter", "thread with a `HealthReporter`"),
 ];
 
