@@ -1,6 +1,5 @@
 //! The rules of the interface document over HTTP: a module for each subject and a test for each
-//! rule. The module `table` compares `tests/interface.md` with the declared responses and with
-//! these tests.
+//! rule. The module `table` compares these tests with the declared responses.
 //!
 //! `tests/http` has the tests that need more than a few requests, such as races and restarts.
 

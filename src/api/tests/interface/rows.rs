@@ -1,5 +1,5 @@
-//! Rows of `tests/interface.md`: the declared responses of a route. A test that causes one states
-//! it with [`row`], which `table` searches for in the test's source.
+//! The declared responses of a route. A test that causes one states it with [`row`], which `table`
+//! searches for in the test's source.
 
 use crate::kit::{RawResponse, TestApi, assert_error, ledger_headers, members};
 use serde_json::Value;
@@ -8,6 +8,7 @@ use serde_json::Value;
 pub const SUCCESS: &str = "-";
 
 /// A status and error code of a route.
+#[must_use = "a row states a response only if one is compared with it"]
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Method and path below `/v1`, as in the route table.

@@ -1,10 +1,14 @@
-//! Comparison of `tests/interface.md` with the declared responses and with the source of the tests
-//! that it names.
+//! Comparison of the declared responses with the sources of the tests that cause them.
 //!
-//! The document has two tables. A row of the second one names its route. A row of the first one
-//! names a [`RouteSet`], minus the routes that its test leaves out, and represents one row of each
-//! route that is left ([`CommonRow::routes`]). Both tables together must have exactly the declared
-//! responses.
+//! A test states the response that it causes with [`row`](super::rows::row), and fails if the route
+//! responds otherwise. [`COMMON`] has the responses that one test causes on every route of a set,
+//! [`not_caused`] those that nothing causes. Every other declared response is in a row of a test,
+//! and every row is a declared response.
+//!
+//! No route declares the responses of the HTTP layer: 400 and 431 without a body
+//! (`errors::bare::rejects_malformed_http_without_a_body`), and 404 `web_framework_error` to a path
+//! without a route (`versioning::unknown_paths_are_not_found`). The `vm_error_code` of each
+//! rejection by validation has a table of its own, in `src/api/tests/http/validation.rs`.
 
 use crate::{
     interface::{
@@ -13,12 +17,13 @@ use crate::{
             broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ENABLED,
         },
         examples::{self, SUBMISSIONS},
+        rows::SUCCESS,
     },
     kit::{Settings, TestApi},
 };
 use ledger_api::declared_responses;
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -52,25 +57,12 @@ const ERROR_CODES: [&str; 22] = [
 /// A response of a route: method and path, status, error code or `-`.
 type Key = (String, u16, String);
 
-/// The last cell of a row.
-#[derive(Debug)]
-enum Cause {
-    /// The path of a test below `interface`.
-    Test(String),
-    /// The reason for the absence of a test.
-    None(String),
-}
-
-fn package() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Routes that one test sends requests to.
+/// Routes that one test sends requests to, by their examples in `examples.rs`.
 #[derive(Clone, Copy, Debug)]
 enum RouteSet {
     /// Every declared route: those of `examples::all`.
     All,
-    /// Every route but [`SUBMISSIONS`]: those of `examples::reads`.
+    /// Every route but [`SUBMISSIONS`], which take a transaction: those of `examples::reads`.
     Reads,
     /// Every `POST` route: those of `examples::posts`.
     WithBody,
@@ -80,17 +72,6 @@ enum RouteSet {
 }
 
 impl RouteSet {
-    /// Returns the set that the document names by `text`.
-    fn parse(text: &str) -> Self {
-        match text {
-            "every route" => Self::All,
-            "every read" => Self::Reads,
-            "every route with a body" => Self::WithBody,
-            "every route with a path parameter" => Self::WithPathParameter,
-            _ => panic!("unknown set of routes: {text}"),
-        }
-    }
-
     /// Returns whether the set has a declared route. `there_is_an_example_of_every_route` compares
     /// the sets with the examples.
     fn contains(self, route: &str) -> bool {
@@ -114,21 +95,126 @@ impl RouteSet {
     }
 }
 
-/// A row of the first table: a response that one test causes on every route of a set.
+/// A response that one test causes on every route of a set.
 #[derive(Debug)]
 struct CommonRow {
     set: RouteSet,
-    /// Name of the constant of the test that lists the routes it leaves out.
-    exceptions: Option<String>,
     status: u16,
-    error_code: String,
-    test: String,
+    error_code: &'static str,
+    /// Path of the test below `interface`.
+    test: &'static str,
+    /// Name of the constant of the test that lists the routes it leaves out. Such a route has the
+    /// response in a test of its own, or does not declare it.
+    exceptions: Option<&'static str>,
 }
 
+/// The responses of many routes.
+const COMMON: [CommonRow; 13] = [
+    CommonRow::new(
+        RouteSet::Reads,
+        200,
+        "-",
+        "headers::seven_headers_are_on_every_success",
+    ),
+    CommonRow::new(
+        RouteSet::Reads,
+        400,
+        "invalid_input",
+        "min_version::rejects_minimum_versions_and_timeouts_that_are_no_numbers",
+    )
+    .except("ALWAYS_ENABLED"),
+    CommonRow::new(
+        RouteSet::WithBody,
+        400,
+        "web_framework_error",
+        "errors::requests::a_malformed_body_is_400",
+    ),
+    CommonRow::new(
+        RouteSet::All,
+        403,
+        "api_disabled",
+        "errors::switched_off::json_output_can_be_disabled",
+    )
+    .except("ALWAYS_ENABLED"),
+    CommonRow::new(
+        RouteSet::WithPathParameter,
+        404,
+        "web_framework_error",
+        "errors::requests::an_empty_parameter_of_a_path_is_404",
+    ),
+    CommonRow::new(
+        RouteSet::All,
+        405,
+        "web_framework_error",
+        "errors::requests::another_method_is_405",
+    ),
+    CommonRow::new(
+        RouteSet::WithBody,
+        408,
+        "web_framework_error",
+        "errors::requests::a_body_that_does_not_arrive_in_time_is_408",
+    ),
+    CommonRow::new(
+        RouteSet::WithBody,
+        411,
+        "web_framework_error",
+        "errors::requests::a_post_without_a_body_is_411",
+    ),
+    CommonRow::new(
+        RouteSet::WithBody,
+        413,
+        "web_framework_error",
+        "errors::requests::a_body_that_is_too_large_is_413",
+    ),
+    CommonRow::new(
+        RouteSet::All,
+        414,
+        "web_framework_error",
+        "errors::requests::a_path_that_is_too_long_is_414",
+    ),
+    CommonRow::new(
+        RouteSet::WithBody,
+        415,
+        "web_framework_error",
+        "errors::requests::a_body_of_another_type_is_415",
+    ),
+    CommonRow::new(
+        RouteSet::Reads,
+        500,
+        "internal_error",
+        "errors::broken_store::reads_of_a_broken_disk_are_500",
+    )
+    .except("NEEDS_NO_DISK"),
+    CommonRow::new(
+        RouteSet::All,
+        503,
+        "internal_error",
+        "errors::requests::requests_above_the_limit_are_503",
+    )
+    .except("HAS_OWN_PERMITS"),
+];
+
 impl CommonRow {
+    const fn new(set: RouteSet, status: u16, error_code: &'static str, test: &'static str) -> Self {
+        Self {
+            set,
+            status,
+            error_code,
+            test,
+            exceptions: None,
+        }
+    }
+
+    const fn except(self, name: &'static str) -> Self {
+        Self {
+            exceptions: Some(name),
+            ..self
+        }
+    }
+
     /// Returns the routes that the test leaves out, from the constant that it uses itself.
     fn exceptions(&self) -> Vec<&'static str> {
-        match self.exceptions.as_deref() {
+        match self.exceptions {
             None => Vec::new(),
             Some("ALWAYS_ENABLED") => ALWAYS_ENABLED.to_vec(),
             Some("HAS_OWN_PERMITS") => HAS_OWN_PERMITS.to_vec(),
@@ -137,109 +223,133 @@ impl CommonRow {
         }
     }
 
-    /// Returns the routes that the test causes the response on: the declared routes of the set,
-    /// without the exceptions.
-    fn routes(&self) -> BTreeSet<String> {
+    /// Returns the responses that the test causes.
+    fn keys(&self) -> impl Iterator<Item = Key> {
         let exceptions = self.exceptions();
-        let routes = declared().into_keys().map(|(route, ..)| route);
-        routes
-            .filter(|route| self.set.contains(route) && !exceptions.contains(&route.as_str()))
-            .collect()
-    }
-
-    fn key(&self, route: String) -> Key {
-        (route, self.status, self.error_code.clone())
+        let routes: BTreeSet<_> = declared().into_keys().map(|(route, ..)| route).collect();
+        let causes =
+            move |route: &String| self.set.contains(route) && !exceptions.contains(&route.as_str());
+        let routes = routes.into_iter().filter(causes);
+        routes.map(move |route| (route, self.status, self.error_code.to_owned()))
     }
 }
 
-/// Returns the cells of the rows of the document with a first cell that fits.
-fn rows_of(document: &str, fits: fn(&str) -> bool) -> Vec<Vec<&str>> {
-    let lines = document.lines().filter_map(|line| line.strip_prefix("| "));
-    lines
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-        .filter(|cells: &Vec<_>| fits(cells[0]))
-        .collect()
-}
-
-/// Returns the text of a cell in backticks.
-fn unquoted(cell: &str) -> Option<&str> {
-    cell.strip_prefix('`')?.strip_suffix('`')
-}
-
-fn document() -> String {
-    fs::read_to_string(package().join("../../tests/interface.md")).unwrap()
-}
-
-/// Returns the rows of the first table.
-fn common_rows() -> Vec<CommonRow> {
-    let document = document();
-    let rows = rows_of(&document, |cell| cell.starts_with("every "));
-    let parsed = rows.into_iter().map(|cells| {
-        let [routes, status, error_code, test] = cells[..] else {
-            panic!("not four cells: {cells:?}");
-        };
-        let (set, exceptions) = match routes.split_once(" except ") {
-            Some((set, name)) => (set, Some(unquoted(name).unwrap().to_owned())),
-            None => (routes, None),
-        };
-        CommonRow {
-            set: RouteSet::parse(set),
-            exceptions,
-            status: status.parse().unwrap(),
-            error_code: error_code.to_owned(),
-            test: unquoted(test).expect("a test").to_owned(),
-        }
+/// Returns the declared responses that nothing causes, each with the reason.
+fn not_caused() -> BTreeMap<Key, &'static str> {
+    let needs_no_disk = NEEDS_NO_DISK.map(|(route, reason)| (route, 500, "internal_error", reason));
+    let others = [
+        (
+            "GET /-/healthy",
+            503,
+            "internal_error",
+            "the health check has permits of its own, and its response is sent immediately",
+        ),
+        (
+            "POST /transactions/encode_submission",
+            500,
+            "internal_error",
+            "the response needs no disk",
+        ),
+        (
+            "POST /transactions/simulate",
+            507,
+            "mempool_is_full",
+            "a simulation adds nothing to the mempool",
+        ),
+    ];
+    let all = needs_no_disk.into_iter().chain(others);
+    let all = all.map(|(route, status, error_code, reason)| {
+        ((route.to_owned(), status, error_code.to_owned()), reason)
     });
-    parsed.collect()
+    let accounts = declared().into_keys();
+    let accounts = accounts.filter(|(.., error_code)| error_code == "account_not_found");
+    let accounts = accounts.map(|key| (key, "every address is an account, also without data"));
+    all.chain(accounts).collect()
 }
 
-/// Returns the rows of the second table.
-fn own_rows() -> BTreeMap<Key, Cause> {
-    let mut table = BTreeMap::new();
-    let document = document();
-    for cells in rows_of(&document, |cell| ["GET", "POST"].contains(&cell)) {
-        let [method, path, status, error_code, cause] = cells[..] else {
-            panic!("not five cells: {cells:?}");
-        };
-        let key = (
-            format!("{method} {path}"),
-            status.parse().unwrap(),
-            error_code.to_owned(),
-        );
-        let cause = match unquoted(cause) {
-            Some(test) => Cause::Test(test.to_owned()),
-            None => Cause::None(cause.to_owned()),
-        };
-        assert!(table.insert(key, cause).is_none(), "twice: {cells:?}");
+/// A test and the file that it is in, without white space.
+struct TestSource {
+    /// Path below `interface`, such as `raw_item::the_item_is_read_at_a_version`.
+    path: String,
+    code: String,
+    file: String,
+}
+
+/// Reads the tests of the folder, without those of this file.
+fn tests() -> Vec<TestSource> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interface");
+    let mut tests = Vec::new();
+    for path in files_below(&folder) {
+        let module = path.strip_prefix(&folder).unwrap().with_extension("");
+        let module = module.to_str().unwrap().replace('/', "::");
+        let text = fs::read_to_string(path).unwrap();
+        let file = normalized(&text);
+        let starts = text.split("#[actix_web::test]\nasync fn ").skip(1);
+        tests.extend(starts.filter(|_| module != "table").map(|start| {
+            let name = start.split('(').next().unwrap();
+            TestSource {
+                path: format!("{module}::{name}"),
+                code: normalized(start.split("\n}\n").next().unwrap()),
+                file: file.clone(),
+            }
+        }));
     }
-    table
+    tests
 }
 
-/// Returns the rows of both tables. The own row of a route replaces the one that the first table
-/// has for it.
-///
-/// # Panics
-///
-/// Panics if an own row says nothing that the first table does not say, or contradicts it.
-fn table() -> BTreeMap<Key, Cause> {
-    let mut table = BTreeMap::new();
-    for common in common_rows() {
-        for route in common.routes() {
-            let cause = Cause::Test(common.test.clone());
-            let other = table.insert(common.key(route), cause);
-            assert!(other.is_none(), "two common rows: {common:?}");
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push(path);
         }
     }
-    for (key, cause) in own_rows() {
-        if let Some(Cause::Test(common)) = table.get(&key) {
-            let Cause::Test(test) = &cause else {
-                panic!("{common} causes {key:?}");
+    files
+}
+
+/// Returns code without white space and without commas before a closing bracket.
+fn normalized(code: &str) -> String {
+    let code: String = code.split_whitespace().collect();
+    code.replace(",)", ")")
+}
+
+impl TestSource {
+    /// Returns the rows that the test states with the name of the route, or with the constant
+    /// `ROUTE` of its module.
+    fn rows(&self) -> impl Iterator<Item = Key> {
+        let constant = self.file.split_once("constROUTE:&str=\"");
+        let calls = self.code.split("row(").skip(1);
+        calls.filter_map(move |call| {
+            let (arguments, _) = call.split_once(')')?;
+            let [route, status, error_code] = arguments.split(',').collect::<Vec<_>>()[..] else {
+                return None;
             };
-            assert_ne!(test, common, "the common row suffices: {key:?}");
-        }
-        table.insert(key, cause);
+            let quoted = |text: &str| Some(text.strip_prefix('"')?.strip_suffix('"')?.to_owned());
+            let route = if route == "ROUTE" {
+                constant?.1.split_once('"')?.0.to_owned()
+            } else {
+                quoted(route)?
+            };
+            // White space was removed.
+            let route = route.replacen('/', " /", 1);
+            Some((route, status.parse().ok()?, quoted(error_code)?))
+        })
     }
-    table
+}
+
+/// Returns the responses that tests cause, each with the path of one of its tests.
+fn caused() -> BTreeMap<Key, String> {
+    let tests = tests();
+    let rows = tests
+        .iter()
+        .flat_map(|test| test.rows().map(move |row| (row, test.path.clone())));
+    let common = COMMON
+        .iter()
+        .flat_map(|common| common.keys().map(move |key| (key, common.test.to_owned())));
+    rows.chain(common).collect()
 }
 
 /// Returns the declared responses, each with whether anything can cause it.
@@ -264,44 +374,36 @@ fn declared() -> BTreeMap<Key, bool> {
 }
 
 #[test]
-fn has_a_row_for_each_declared_response_and_no_other() {
-    let (table, declared) = (table(), declared());
-    let missing: Vec<_> = declared
-        .keys()
-        .filter(|key| !table.contains_key(*key))
-        .collect();
-    assert!(
-        missing.is_empty(),
-        "no row in tests/interface.md: {missing:#?}"
-    );
-    let more: Vec<_> = table
-        .keys()
-        .filter(|key| !declared.contains_key(*key))
-        .collect();
-    assert!(more.is_empty(), "rows of undeclared responses: {more:#?}");
-    for (key, cause) in &table {
-        match cause {
-            Cause::Test(_) => assert!(declared[key], "declared as impossible: {key:?}"),
-            Cause::None(reason) => assert!(reason.len() > 20, "no reason: {key:?}"),
-        }
+fn tests_cause_each_declared_response_and_no_other() {
+    let (caused, not_caused, declared) = (caused(), not_caused(), declared());
+    let is_missing = |key: &&Key| !caused.contains_key(*key) && !not_caused.contains_key(*key);
+    let missing: Vec<_> = declared.keys().filter(is_missing).collect();
+    assert!(missing.is_empty(), "no test has the row: {missing:#?}");
+    for (key, test) in &caused {
+        let can_happen = declared.get(key);
+        assert_eq!(can_happen, Some(&true), "not declared: {key:?} of {test}");
+    }
+    for (key, reason) in &not_caused {
+        assert!(
+            declared.contains_key(key),
+            "not declared: {key:?}, {reason}"
+        );
+        assert!(!caused.contains_key(key), "caused: {key:?}, {reason}");
     }
 }
 
 #[test]
 fn a_test_causes_each_error_code_but_one() {
-    let table = table();
-    let caused: BTreeSet<_> = table
-        .iter()
-        .filter(|(_, cause)| matches!(cause, Cause::Test(_)))
-        .map(|((_, _, error_code), _)| error_code.as_str())
-        .filter(|error_code| *error_code != "-")
-        .collect();
+    let caused = caused();
+    let codes = caused.keys().map(|(_, _, error_code)| error_code.as_str());
+    let codes: BTreeSet<_> = codes.filter(|error_code| *error_code != SUCCESS).collect();
     let mut expected = BTreeSet::from(ERROR_CODES);
-    // Every address is an account; the table gives the reason.
+    // Routes declare it, and nothing causes it.
     expected.remove("account_not_found");
-    assert_eq!(caused, expected);
-    let mut listed = table.keys().map(|(_, _, error_code)| error_code);
-    assert!(listed.any(|error_code| error_code == "account_not_found"));
+    assert_eq!(codes, expected);
+    let declared = declared();
+    let mut declared = declared.keys().map(|(_, _, error_code)| error_code);
+    assert!(declared.any(|error_code| error_code == "account_not_found"));
 }
 
 /// The published statuses of each published route (docs/reference/rest-contract.md#s7).
@@ -325,13 +427,13 @@ const STATUSES: [(&str, &[u16]); 8] = [
 const READ: &[u16] = &[200, 400, 403, 404, 410, 500, 503];
 
 #[test]
-fn each_status_of_the_interface_has_a_row() {
-    let table = table();
+fn each_status_of_the_interface_is_declared() {
+    let declared = declared();
     for (route, statuses) in STATUSES {
         for status in statuses {
-            let mut rows = table.keys();
+            let mut keys = declared.keys();
             assert!(
-                rows.any(|(other, of_row, _)| other == route && of_row == status),
+                keys.any(|(other, declared, _)| other == route && declared == status),
                 "{route} {status}"
             );
         }
@@ -358,80 +460,29 @@ async fn there_is_an_example_of_every_route() {
     history.api.stop().await;
 }
 
-/// Returns code without white space and without commas before a closing bracket.
-fn normalized(code: &str) -> String {
-    let code: String = code.split_whitespace().collect();
-    code.replace(",)", ")")
-}
-
-/// Returns the source of a test and of its file, normalized, or `None` if there is no such test.
-fn source_of(test: &str, files: &mut HashMap<PathBuf, String>) -> Option<(String, String)> {
-    let (module, name) = test.rsplit_once("::")?;
-    let file = package().join(format!("tests/interface/{}.rs", module.replace("::", "/")));
-    if !files.contains_key(&file) {
-        files.insert(file.clone(), fs::read_to_string(&file).ok()?);
-    }
-    let source = &files[&file];
-    let start = source.find(&format!("#[actix_web::test]\nasync fn {name}("))?;
-    let length = source[start..].find("\n}\n")?;
-    Some((
-        normalized(&source[start..start + length]),
-        normalized(source),
-    ))
-}
-
-/// Returns how the source of a test spells the row of a route, given as a Rust expression.
-fn spelling(route: &str, status: u16, error_code: &str) -> String {
-    normalized(&format!("row({route}, {status}, {error_code:?})"))
-}
-
-/// Returns the spellings of an own row in the source of a test: with the name of the route, or with
-/// the constant `ROUTE` of its module.
-fn spellings((route, status, error_code): &Key, file: &str) -> Vec<String> {
-    let mut spellings = vec![spelling(&format!("{route:?}"), *status, error_code)];
-    if file.contains(&normalized(&format!("const ROUTE: &str = {route:?};"))) {
-        spellings.push(spelling("ROUTE", *status, error_code));
-    }
-    spellings
-}
-
-#[test]
-fn each_named_test_exists_and_causes_its_response() {
-    let mut files = HashMap::new();
-    let mut wrong = Vec::new();
-    for (key, cause) in own_rows() {
-        let Cause::Test(test) = cause else { continue };
-        let is_caused = source_of(&test, &mut files).is_some_and(|(source, file)| {
-            let mut spellings = spellings(&key, &file).into_iter();
-            spellings.any(|spelling| source.contains(&spelling))
-        });
-        if !is_caused {
-            wrong.push((key, test));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "no such test, or it has no such row: {wrong:#?}"
-    );
-}
-
 /// Requires that the test of a common row runs over the examples of the set, and uses the constant
 /// of its exceptions.
 #[test]
 fn each_test_of_a_common_row_causes_the_response_on_every_route_of_the_set() {
-    let mut files = HashMap::new();
-    for row in common_rows() {
-        let Some((source, _)) = source_of(&row.test, &mut files) else {
+    let tests = tests();
+    for row in COMMON {
+        let Some(test) = tests.iter().find(|test| test.path == row.test) else {
             panic!("no such test: {row:?}");
         };
         let (examples, route) = row.set.source();
         let words = [
             normalized(examples),
-            spelling(route, row.status, &row.error_code),
-            row.exceptions.clone().unwrap_or_default(),
+            normalized(&format!(
+                "row({route}, {}, {:?})",
+                row.status, row.error_code
+            )),
+            row.exceptions.unwrap_or_default().to_owned(),
         ];
         for words in words {
-            assert!(source.contains(&words), "no {words} in the test: {row:?}");
+            assert!(
+                test.code.contains(&words),
+                "no {words} in the test: {row:?}"
+            );
         }
     }
 }

@@ -227,7 +227,7 @@ async fn simulations_on_a_broken_disk_are_500() {
     assert_all_match(vec![(row, path.to_owned(), response)]);
 }
 
-/// Supports the rows of `tests/interface.md` that state that nothing causes a 500.
+/// Supports the reasons of [`NEEDS_NO_DISK`], with which nothing causes a 500.
 #[actix_web::test]
 async fn responds_200_if_no_disk_is_needed() {
     let (history, _) = broken().await;
