@@ -1,24 +1,5 @@
 //! Maximum memory of the node: the sum of its limits. The start logs it, and the overload test
-//! compares the process with it.
-//!
-//! | memory | maximum |
-//! |---|---|
-//! | mempool | `mempool.capacity_bytes` twice, encoded and decoded, and 1 KiB for each of `mempool.capacity_transactions` |
-//! | request bodies | `api.bodies_bytes_max` twice, because a growing buffer may be half empty |
-//! | parsing a JSON body | 64 MiB for each renderer thread; HTTP workers parse small bodies only |
-//! | responses that are made or unread, and the values that they show | `api.answers_bytes_max` |
-//! | cached responses | `api.response_cache_bytes_max` |
-//! | views that renderer threads render | 8 of 4 MiB, and 8 compressors of 4 MiB |
-//! | connections | 128 KiB for each of `api.max_connections` |
-//! | waits for a commit | 512 bytes for each of `wait.capacity` |
-//! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: path (16 KiB), headers (8 KiB) and task |
-//! | blocks in flight | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, 16 times |
-//! | page cache of the database | `storage.cache_bytes` |
-//! | Bloom filters of the indices | 64 MiB |
-//! | a record of the write-ahead log | 32 MiB |
-//! | pages that a failed disk rejected | 256 MiB |
-//! | log lines that wait for standard error | 2 MiB twice: the lines being written, and those appended meanwhile |
-//! | other | 256 MiB: program, threads, newest blocks and accounts, free memory of the allocator |
+//! compares the process with it. `docs/operate/tune.md#memory` has the parts of the sum.
 
 use crate::{config::Settings, telemetry::queue::QUEUE_BYTES_MAX};
 use ledger_actors::renderer_threads;
@@ -32,9 +13,9 @@ const MIB: u64 = 1024 * KIB;
 const POOL_TRANSACTION: u64 = KIB;
 /// A transaction in memory is its encoded bytes and the decoded value.
 const WIRE_AND_DECODED: u64 = 2;
-/// A buffer that grows doubles its capacity.
+/// A buffer that grows doubles its capacity, so it may be half empty.
 const GROWTH: u64 = 2;
-/// Maximum memory of parsing one JSON body, in bytes.
+/// Maximum memory of parsing one JSON body, in bytes. HTTP workers parse small bodies only.
 const JSON_BODY: u64 = 64 * MIB;
 /// Bytes of the views of a part of a response on at most eight renderer threads, beside the values
 /// and the text, which are leased from `api.answers_bytes_max`.
@@ -43,7 +24,7 @@ const VIEWS: u64 = 8 * 4 * MIB;
 const COMPRESSORS: u64 = 8 * 4 * MIB;
 /// Bytes that a connection reads ahead and buffers for writing.
 const CONNECTION: u64 = 128 * KIB;
-/// Bytes of a request's head (`src/http/http2/connection.rs`) and task.
+/// Bytes of a request's path (16 KiB), headers (8 KiB, `src/http/http2/connection.rs`) and task.
 const REQUEST: u64 = 32 * KIB;
 /// Bytes of a wait beside its request: its hash in the committer's map, and its outcome until it is
 /// sent (`benches/waits`).
@@ -52,7 +33,7 @@ const WAIT: u64 = 512;
 const EXECUTED: u64 = 16;
 /// Bytes of the log lines that are being written, and of as many that wait.
 const LOG_LINES: u64 = 2 * QUEUE_BYTES_MAX as u64;
-/// Bytes that no setting determines.
+/// Bytes of the program, threads, newest blocks and accounts, and free memory of the allocator.
 const REST: u64 = 256 * MIB;
 
 /// Returns the maximum memory that the settings allow, in bytes, or `u64::MAX` if the sum is
@@ -95,6 +76,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{fs, path::Path};
 
     #[test]
     fn grows_with_every_limit() {
@@ -117,5 +99,53 @@ mod tests {
         let mut endless = settings;
         endless.api.bodies_bytes_max = usize::MAX;
         assert_eq!(bytes_max(&endless), u64::MAX);
+    }
+
+    /// Computes a maximum of the document, such as 128 KiB × `api.max_connections`.
+    fn evaluate(maximum: &str, settings: &toml::Table, renderers: usize) -> u64 {
+        let factors = maximum.split(" × ").map(|factor| {
+            if let Some(setting) = factor.strip_prefix('`') {
+                let (section, key) = setting.trim_end_matches('`').split_once('.').unwrap();
+                return settings[section][key].as_integer().unwrap() as u64;
+            }
+            let (number, unit) = factor.split_once(' ').unwrap_or((factor, "bytes"));
+            match unit {
+                "threads" => renderers as u64,
+                "MiB" => number.parse::<u64>().unwrap() * MIB,
+                "KiB" => number.parse::<u64>().unwrap() * KIB,
+                _ => number.parse().unwrap(),
+            }
+        });
+        factors.product()
+    }
+
+    #[test]
+    fn the_documented_parts_have_the_sum() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+        let (page, settings) = (read("docs/operate/tune.md"), read("config/node.toml"));
+        let settings = settings.parse().unwrap();
+        let (_, section) = page.split_once("| memory | maximum |").unwrap();
+        let rows = section
+            .lines()
+            .skip(2)
+            .take_while(|line| line.starts_with('|'));
+        let mut rows: Vec<Vec<_>> = rows
+            .map(|row| row.split('|').map(str::trim).collect())
+            .collect();
+        let last = rows.pop().unwrap();
+
+        let gigabytes = |bytes: u64| format!("{:.2} GB", bytes as f64 / 1e9);
+        for row in &rows {
+            assert_eq!(row[3], gigabytes(evaluate(row[2], &settings, 2)), "{row:?}");
+        }
+        let sum = |renderers| -> u64 {
+            let sizes = rows
+                .iter()
+                .map(|row| evaluate(row[2], &settings, renderers));
+            sizes.sum()
+        };
+        assert_eq!(last[3], gigabytes(sum(2)), "{last:?}");
+        assert_eq!(sum(renderer_threads()), bytes_max(&Settings::default()));
     }
 }
