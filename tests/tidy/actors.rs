@@ -252,7 +252,7 @@ fn label(item: &ItemImpl) -> String {
 
 /// Returns the paths from the root and the texts of the Rust files of directories, without those
 /// that only tests use.
-fn sources(directories: &[&str]) -> Vec<(String, String)> {
+pub(super) fn sources(directories: &[&str]) -> Vec<(String, String)> {
     let files = directories
         .iter()
         .flat_map(|directory| files_below(&root().join(directory)));
@@ -325,6 +325,11 @@ impl Code {
         Self { words, settings }
     }
 
+    /// Returns whether a name is that of a setting, or of a section of settings.
+    pub(super) fn is_setting(&self, name: &str) -> bool {
+        self.settings.contains(name)
+    }
+
     /// Returns whether a span in backticks is a path of the repository, a setting, or made of words
     /// that occur in the code.
     pub(super) fn knows(&self, span: &str) -> bool {
@@ -339,7 +344,7 @@ impl Code {
             .iter()
             .any(|ending| span.ends_with(&format!(".{ending}")));
         if span.contains('.') && span.chars().all(is_of_setting) && !is_file {
-            return self.settings.contains(span);
+            return self.is_setting(span);
         }
         let words = span.split(|character| !is_word(character));
         words

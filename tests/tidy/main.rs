@@ -1,6 +1,5 @@
-//! Tests of the source tree: import cycles and layers, citations and links, the names and tests
-//! that documents mention, the page on the actors, the wires of a node, tools, and the crates of the
-//! workspace.
+//! Tests of the source tree: import cycles and layers, citations and links, the names, tests and
+//! tables of documents, the wires of a node, tools, and the crates of the workspace.
 
 mod actor_rules;
 mod actors;
@@ -12,6 +11,7 @@ mod layers;
 mod links;
 mod modules;
 mod names;
+mod tables;
 mod threats;
 mod tools;
 mod wiring;

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Name of the threads that [`check_thread_limit`] starts.
-const NAME: &str = "limit-check";
+const THREAD: &str = "limit-check";
 
 /// Returns the number of worker threads of a listener for a value of `api.workers`, from 1 to
 /// [`WORKERS_MAX`].
@@ -55,7 +55,7 @@ fn with_threads(count: usize, while_all_exist: impl FnOnce()) -> io::Result<()> 
         // The threads wait for the gate, so that all of them exist before the first one ends.
         let _closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..count {
-            let named = thread::Builder::new().name(NAME.to_owned());
+            let named = thread::Builder::new().name(THREAD.to_owned());
             named.spawn_scoped(scope, || {
                 drop(gate.lock());
             })?;
@@ -108,7 +108,7 @@ mod tests {
             let threads = process.tasks().unwrap().flatten();
             // A thread may end while it is read.
             let names = threads.filter_map(|thread| thread.stat().ok().map(|stat| stat.comm));
-            names.filter(|name| name == NAME).count()
+            names.filter(|name| name == THREAD).count()
         };
         with_threads(COUNT, || {
             let deadline = Instant::now() + WAIT_TIMEOUT;
