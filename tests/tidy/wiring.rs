@@ -59,7 +59,7 @@ fn wires_are_those_of_the_table_of_messages() {
 fn wires_of_page(page: &str) -> BTreeSet<Wire> {
     let mut wires = BTreeSet::new();
     for row in actors::rows(page, "Messages") {
-        let (senders, receivers) = row[2].split_once(" -> ").unwrap();
+        let (senders, receivers) = row[1].split_once(" -> ").unwrap();
         for from in senders.split(", ").filter(|from| !OUTSIDE.contains(from)) {
             let receivers = receivers.split(", ");
             wires.extend(receivers.map(|to| wire(row[0].trim_matches('`'), from, to)));
@@ -76,9 +76,9 @@ fn wires_of_code(text: &str, page: &str) -> BTreeSet<Wire> {
     let rows = actors::rows(page, "Messages");
     let sender = |found: &Wire| {
         let answer = format!("`{}`", found.message);
-        let request = |row: &&Vec<String>| row[3].starts_with(&answer);
+        let request = |row: &&Vec<String>| row[2].starts_with(&answer);
         let row = rows.iter().filter(|_| found.from == found.to).find(request);
-        let (from, to) = row?[2].split_once(" -> ")?;
+        let (from, to) = row?[1].split_once(" -> ")?;
         (from == found.to).then(|| to.to_owned())
     };
     let wires = found.wires.into_iter().map(|found| Wire {
@@ -159,13 +159,13 @@ fn reads_the_wires_of_a_file_and_of_a_table() {
     let page = "\
 ## Messages
 
-| message | label | from -> to | answer |
-|---|---|---|---|
-| `Submit` | `submit` | handle -> mempool | oneshot |
-| `Pull` | `pull` | sequencer -> mempool | `Batch`, later |
-| `Batch` | `batch` | mempool -> sequencer | - |
-| `SetPaused` | `pause` | storage -> mempool, pruner | - |
-| `Done` | `done` | thread store-writer -> pruner | - |
+| message | from -> to | answer |
+|---|---|---|
+| `Submit` | handle -> mempool | oneshot |
+| `Pull` | sequencer -> mempool | `Batch`, later |
+| `Batch` | mempool -> sequencer | - |
+| `SetPaused` | storage -> mempool, pruner | - |
+| `Done` | thread store-writer -> pruner | - |
 ";
     let text = "fn peers() -> Peers { Peers {
         sequencer: SequencerPeers {
