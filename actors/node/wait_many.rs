@@ -191,11 +191,6 @@ impl NodeHandle {
 }
 
 impl ManyWait {
-    /// Returns the number of distinct hashes.
-    pub fn hash_count(&self) -> usize {
-        self.hashes.len()
-    }
-
     /// Returns the ledger info at the begin of the wait: no transaction whose outcome is not
     /// [`HashOutcome::Committed`] or [`HashOutcome::Pruned`] is committed at its version.
     pub fn begun(&self) -> &LedgerInfo {
