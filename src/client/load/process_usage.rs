@@ -38,12 +38,16 @@ impl ResourceUsage {
 }
 
 impl ProcessUsage {
-    /// Returns the usage of the process `pid`, or `None` if there is no such process or its figures
-    /// cannot be read.
+    /// Returns the usage of the process `pid`, or `None` if there is no such process, it has ended
+    /// and its parent has not waited for it, or its figures cannot be read.
     #[cfg(target_os = "linux")]
     pub fn of(pid: u32) -> Option<Self> {
         let process = procfs::process::Process::new(pid.try_into().ok()?).ok()?;
         let stat = process.stat().ok()?;
+        // A process releases its memory when it ends.
+        if stat.rss == 0 {
+            return None;
+        }
         let ticks = stat.utime.checked_add(stat.stime)?;
         let ticks_per_second = procfs::ticks_per_second().max(1);
         Some(Self {
@@ -62,11 +66,23 @@ impl ProcessUsage {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use std::{process::Command, thread};
 
     #[test]
     fn reads_the_memory_of_a_process() {
         let usage = ProcessUsage::of(std::process::id()).unwrap();
         assert!(usage.resident_bytes > 0);
+    }
+
+    #[test]
+    fn returns_none_for_a_process_that_has_ended() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let process = procfs::process::Process::new(child.id().try_into().unwrap()).unwrap();
+        while process.stat().unwrap().state != 'Z' {
+            thread::yield_now();
+        }
+        assert_eq!(ProcessUsage::of(child.id()), None);
+        child.wait().unwrap();
     }
 
     #[test]
