@@ -1,9 +1,12 @@
 //! Turns of clients for the threads of the node, over real connections from two addresses.
 
-use crate::kit::{Settings, TestApi};
+use crate::{
+    http::verdict_kit::{self, with_nonce},
+    kit::{Settings, TestApi, Transfer},
+};
 use ledger_limits::{Demand, Work, WorkKind};
 use ledger_store::{Snapshot, StoreError};
-use ledger_test_support::http::RawConnection;
+use ledger_test_support::http::{RawConnection, post_bytes, submission_bytes};
 use std::{cell::RefCell, rc::Rc, sync::mpsc};
 use tokio::net::TcpSocket;
 
@@ -55,32 +58,27 @@ pub(super) async fn wait_for_queries(api: &TestApi, count: usize) {
     }
 }
 
-// Only Linux has all addresses of 127.0.0.0/8 without configuration.
-#[cfg(target_os = "linux")]
-#[actix_web::test]
-async fn one_request_of_a_client_is_served_before_the_hundredth_of_another() {
-    let mut settings = Settings::default();
-    settings.node.storage.readers = 1;
-    let api = TestApi::start(settings).await;
-    let reader = occupy_reader(&api).await;
+/// Sends a request many times from one address and then once from another, and asserts that the one
+/// is served before most of the others. Each waits for a reader thread.
+async fn assert_one_is_served_before_many(api: &TestApi, request: &[u8], status: u16) {
+    let reader = occupy_reader(api).await;
     let served: Rc<RefCell<Vec<&str>>> = Rc::default();
-    let get = |mut connection: RawConnection, name| {
-        let served = Rc::clone(&served);
+    let send = |mut connection: RawConnection, name| {
+        let (served, request) = (Rc::clone(&served), request.to_vec());
         actix_web::rt::spawn(async move {
-            let request = format!("GET {PAGE} HTTP/1.1\r\nhost: node\r\n\r\n");
-            let response = connection.exchange(request.as_bytes()).await.unwrap();
-            assert_eq!(response.status, 200, "{}", response.text());
+            let response = connection.exchange(&request).await.unwrap();
+            assert_eq!(response.status, status, "{}", response.text());
             served.borrow_mut().push(name);
         })
     };
     let mut requests = Vec::new();
     for _ in 0..MANY {
-        requests.push(get(api.client.connect().await, "many"));
+        requests.push(send(api.client.connect().await, "many"));
     }
-    wait_for_queries(&api, MANY).await;
-    let connection = connect_from_elsewhere(&api).await;
-    requests.push(get(connection, "one"));
-    wait_for_queries(&api, MANY + 1).await;
+    wait_for_queries(api, MANY).await;
+    let connection = connect_from_elsewhere(api).await;
+    requests.push(send(connection, "one"));
+    wait_for_queries(api, MANY + 1).await;
     drop(reader);
     for request in requests {
         request.await.unwrap();
@@ -88,6 +86,36 @@ async fn one_request_of_a_client_is_served_before_the_hundredth_of_another() {
     let position = served.borrow().iter().position(|name| *name == "one");
     // Responses of several connections may overtake each other on their way.
     assert!(position.unwrap() < MANY / 2, "{position:?}");
+}
+
+/// The requests are a page, a verdict that searches the user of a nonce, and a submission whose
+/// rejection does.
+// Only Linux has all addresses of 127.0.0.0/8 without configuration.
+#[cfg(target_os = "linux")]
+#[actix_web::test]
+async fn one_request_of_a_client_is_served_before_the_hundredth_of_another() {
+    let mut settings = Settings::default();
+    settings.node.storage.readers = 1;
+    let api = TestApi::start(settings).await;
+    let transfer = Transfer::orderless(0);
+    api.commit_signed(&with_nonce(&api, 0, 5, &transfer)).await;
+    let other = Transfer {
+        amount: transfer.amount + 1,
+        ..transfer
+    };
+    let rejected = with_nonce(&api, 0, 5, &other);
+    let body = bcs::to_bytes(&rejected).unwrap();
+    let media_type = api.client.signed_transaction_type();
+    for (request, status) in [
+        (
+            format!("GET {PAGE} HTTP/1.1\r\nhost: node\r\n\r\n").into(),
+            200,
+        ),
+        (post_bytes(verdict_kit::PATH, &media_type, &body), 200),
+        (submission_bytes(&rejected), 400),
+    ] {
+        assert_one_is_served_before_many(&api, &request, status).await;
+    }
     api.stop().await;
 }
 

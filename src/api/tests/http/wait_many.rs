@@ -202,43 +202,53 @@ async fn a_client_that_disconnects_ends_its_wait() {
 }
 
 /// The client of a wait does not read its response while the transaction is evicted, submitted
-/// again, and committed.
+/// again, and committed, and another one after it.
 #[actix_web::test]
 async fn reports_a_removed_transaction_as_committed_if_it_was_submitted_again() {
     let mut settings = with_long_waits();
     settings.node.wait.timeout_ms = 600_000;
-    settings.node.mempool.capacity_per_account = 1;
+    settings.node.mempool.capacity_per_account = 2;
     let api = TestApi::start(settings).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
-    let hash = submit_parked(&api, 1).await;
+    submit_parked(&api, 1).await;
+    let hash = submit_parked(&api, 2).await;
+    let later = Transfer::new(3, 1).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&later).await.status, 202);
+    let hashes = [later.hash(api.chain.vendor()), hash];
     let request = TestRequest::post()
         .uri(LONG)
         .insert_header(("content-type", "application/x-bcs"))
-        .insert_header(("content-length", body(&[hash]).len()))
-        .set_payload(body(&[hash]));
+        .insert_header(("content-length", body(&hashes).len()))
+        .set_payload(body(&hashes));
     let many = call_service(&app, request.to_request()).await;
     assert_eq!(many.status(), StatusCode::OK);
     let path = format!("/v1/transactions/wait_by_hash/{hash}");
     let request = TestRequest::get().uri(&path).to_request();
     let mut one = Box::pin(call_service(&app, request));
     assert!(poll!(&mut one).is_pending());
-    assert_waiting(&api, 2);
-    // Fills the gap, for which the parked transaction is evicted.
+    assert_waiting(&api, 3);
+    // Fills the gap, for which the last parked transaction is evicted.
     api.commit(&Transfer::new(2, 0)).await;
     let removed = api
         .client
         .get(&format!("/v1/transactions/by_hash/{hash}"))
         .await;
     assert!(removed.text().contains("evicted"), "{}", removed.text());
-    let committed = api.commit(&Transfer::new(2, 1)).await;
+    let committed = api.commit(&Transfer::new(2, 2)).await;
     assert_eq!(committed["hash"], hash.to_string());
+    api.commit(&Transfer::new(3, 0)).await;
+    let later = api.client.wait(&hashes[0]).await;
     let lines = to_bytes(many.into_body()).await.unwrap();
-    let outcome = str::from_utf8(&lines).unwrap().lines().next().unwrap();
-    let outcome: Value = outcome.parse().unwrap();
-    assert_eq!(
-        (&outcome["status"], &outcome["version"]),
-        (&json!("committed"), &committed["version"])
-    );
+    let lines = str::from_utf8(&lines).unwrap().lines();
+    let outcomes: Vec<Value> = lines.map(|line| line.parse().unwrap()).collect();
+    // The last line is the summary.
+    assert_eq!(outcomes.len(), 3, "{outcomes:?}");
+    for (outcome, committed) in outcomes.iter().zip([&committed, &later]) {
+        assert_eq!(
+            (&outcome["status"], &outcome["version"]),
+            (&json!("committed"), &committed["version"])
+        );
+    }
     let one = one.await;
     assert_eq!(one.status(), StatusCode::OK);
     api.stop().await;

@@ -439,6 +439,8 @@ async fn ends_the_wait_after_a_fault_of_the_disk() {
     // The Head has the transaction, so the response does not depend on the disk.
     let (lines, _) = wait(&api, LONG, &[committed]).await;
     assert_eq!(lines[0]["status"], "committed");
+    let meters = api.handle().meters();
+    assert_eq!(meters.waits.disconnected, 0, "the clients were connected");
     // The node cannot be stopped without an error.
     drop(api);
 }
