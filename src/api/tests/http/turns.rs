@@ -88,8 +88,8 @@ async fn assert_one_is_served_before_many(api: &TestApi, request: &[u8], status:
     assert!(position.unwrap() < MANY / 2, "{position:?}");
 }
 
-/// The requests are a page, a verdict that searches the user of a nonce, and a submission whose
-/// rejection does.
+/// The requests are a page, a verdict, whose first read is the look-up of its hash, and a submission
+/// whose rejection searches the user of its nonce.
 // Only Linux has all addresses of 127.0.0.0/8 without configuration.
 #[cfg(target_os = "linux")]
 #[actix_web::test]
