@@ -28,4 +28,5 @@ mod upgrades;
 mod values;
 mod values_declared;
 mod values_printed;
+mod verdict_table;
 mod verdicts;
