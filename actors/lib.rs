@@ -108,6 +108,7 @@
 
 mod committer;
 mod config;
+pub mod engine;
 mod error;
 mod filter;
 #[doc(hidden)]

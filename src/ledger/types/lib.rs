@@ -8,6 +8,7 @@
 //! | [`transaction`] | signed transactions, and transactions as the ledger stores them |
 //! | `discard` | [`Discard`], the rejection of a transaction by validation |
 //! | [`block`] | ordered and executed blocks, ledger info |
+//! | [`validators`] | the validators of a chain, their votes, the certificate of a decided block |
 //! | [`state`] | state keys, views of the state, write sets |
 //! | [`event`] | events of streams and of modules |
 //! | [`accumulator`] | the Merkle accumulator over transaction infos |
@@ -72,6 +73,7 @@ pub mod state;
 pub mod transaction;
 mod type_tag;
 pub mod upgrade;
+pub mod validators;
 pub mod vendor;
 
 pub use accumulator::Accumulator;
@@ -96,4 +98,7 @@ pub use type_tag::{
     Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeParseError, TypeTag,
 };
 pub use upgrade::{FrameworkUpgrade, UpgradeError};
+pub use validators::{
+    CertificateError, CommitCertificate, CommitSignature, Validator, ValidatorSet, Vote, VoteStep,
+};
 pub use vendor::{Seeds, Vendor, VendorError};

@@ -42,6 +42,10 @@ pub struct Seeds {
     pub state_key: Seed,
     /// Prefix of block headers, for block hashes.
     pub block: Seed,
+    /// Prefix of validators' votes.
+    pub vote: Seed,
+    /// Prefix of validators' proposals.
+    pub proposal: Seed,
 }
 
 /// The error of parsing a word that headers, MIME types, or module names cannot contain.
@@ -104,6 +108,8 @@ impl FromStr for Vendor {
             write_set: seed("WriteSet"),
             state_key: seed("StateKey"),
             block: seed("Block"),
+            vote: seed("Vote"),
+            proposal: seed("Proposal"),
         };
         Ok(Self(Arc::new(VendorParts {
             upper,
