@@ -20,7 +20,7 @@ pub enum StoreError {
     },
     /// A newer program wrote the directory.
     #[error(
-        "{directory} has format {found}, and this program reads up to {known}; use the program \
+        "{directory} has format {found}, and this program reads {known}; use the program \
          that wrote it, or a newer one"
     )]
     NewerFormat {
@@ -28,22 +28,20 @@ pub enum StoreError {
         directory: PathBuf,
         /// The format of the directory.
         found: u64,
-        /// The newest format that this program reads.
+        /// The format that this program reads.
         known: u64,
     },
     /// The directory has a format that is too old for this program.
     #[error(
-        "{directory} has format {found}, and this program reads {oldest} to {known}; use the \
-         program that wrote it, or start with an empty directory"
+        "{directory} has format {found}, and this program reads {known}; use the program that \
+         wrote it, or start with an empty directory"
     )]
     OlderFormat {
         /// Path of the directory.
         directory: PathBuf,
         /// The format of the directory.
         found: u64,
-        /// Oldest format that this program reads.
-        oldest: u64,
-        /// The newest format that this program reads.
+        /// The format that this program reads.
         known: u64,
     },
     /// The directory is already open, in this or another process.

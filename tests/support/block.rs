@@ -5,8 +5,9 @@ use bytes::Bytes;
 use ledger_crypto::HashValue;
 use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, CheckedTransaction, DiscardedTransaction,
-    ExecutedBlock, ExecutedTransaction, ExecutionStatus, LedgerInfo, StateKey, Transaction,
-    TransactionInfo, ValidationStatus, Vendor, WriteOp, WriteSet, transaction::TransactionInfoV0,
+    ExecutedBlock, ExecutedTransaction, ExecutionStatus, LedgerInfo, LedgerRoot, RecentRoots,
+    StateKey, Transaction, TransactionInfo, ValidationStatus, Vendor, WriteOp, WriteSet,
+    transaction::TransactionInfoV0,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,6 +18,10 @@ pub fn block(
     executed: &[Arc<CheckedTransaction>],
     discarded: &[(Arc<CheckedTransaction>, ValidationStatus)],
 ) -> Arc<ExecutedBlock> {
+    let root = LedgerRoot {
+        version: 0,
+        accumulator_root: HashValue::ZERO,
+    };
     let header = BlockHeader {
         parent_hash: HashValue::ZERO,
         height,
@@ -25,6 +30,7 @@ pub fn block(
         proposer: AccountAddress::from_low_u64(0),
         timestamp_usecs: height * 1_000,
         payload_root: HashValue::ZERO,
+        executed: root,
     };
     let transactions: Vec<_> = executed
         .iter()
@@ -46,6 +52,7 @@ pub fn block(
         epoch: header.epoch,
         timestamp_usecs: header.timestamp_usecs,
         accumulator: Accumulator::default(),
+        roots: RecentRoots::of_genesis(root),
     };
     Arc::new(ExecutedBlock {
         header,

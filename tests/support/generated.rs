@@ -5,8 +5,8 @@ use fastrand::Rng;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
 use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
-    EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, Parameters, StateKey,
-    Transaction, TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
+    EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, LedgerRoot, Parameters,
+    RecentRoots, StateKey, Transaction, TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload, TransactionInfoV0},
 };
 use std::collections::{BTreeMap, HashMap};
@@ -243,6 +243,12 @@ impl BlockGenerator {
                 accumulator_root: roots[0],
             });
         }
+        let root = LedgerRoot {
+            version: first_version + transactions.len() as u64 - 1,
+            accumulator_root: transactions
+                .last()
+                .map_or(HashValue::ZERO, |last| last.accumulator_root),
+        };
         let header = BlockHeader {
             parent_hash,
             height,
@@ -251,14 +257,24 @@ impl BlockGenerator {
             proposer: AccountAddress::ZERO,
             timestamp_usecs: height * 1_000,
             payload_root: HashValue::ZERO,
+            executed: match &self.tip {
+                Some(tip) => tip.roots.delayed(),
+                None => root,
+            },
         };
         let tip = ChainTip {
             height,
             block_hash: header.hash(&self.vendor),
-            version: first_version + transactions.len() as u64 - 1,
+            version: root.version,
             epoch: 1,
             timestamp_usecs: header.timestamp_usecs,
             accumulator,
+            roots: match &self.tip {
+                Some(tip) => tip
+                    .roots
+                    .followed_by(root, Parameters::default().root_delay_blocks),
+                None => RecentRoots::of_genesis(root),
+            },
         };
         self.tip = Some(tip.clone());
         ExecutedBlock {

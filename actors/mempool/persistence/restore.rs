@@ -317,6 +317,7 @@ mod tests {
         let [executed, waiting] = [7, 8].map(|nonce| orderless(1, nonce).checked());
         let mut block = Arc::unwrap_or_clone(block(1, &[Arc::clone(&executed)], &[]));
         block.header.parent_hash = tip.block_hash;
+        block.header.executed = tip.roots.delayed();
         block.first_version = tip.version + 1;
         block.tip.version = block.first_version;
         let (mut writer, reader) = store.split();

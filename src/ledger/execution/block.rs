@@ -17,7 +17,7 @@ use ledger_framework::modules::{
 };
 use ledger_types::{
     AccountAddress, BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutionStatus,
-    OrderedBlock, StateError, StateView, Transaction,
+    LedgerRoot, OrderedBlock, StateError, StateView, Transaction,
     accumulator::root_of,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata},
 };
@@ -106,13 +106,24 @@ pub fn execute_block(
     execution.execute_epilogue(header.height)?;
     let mut accumulator = tip.accumulator.clone();
     let transactions = finalize(chain, &mut accumulator, execution.outputs);
+    let version = tip.version + transactions.len() as u64;
+    let root = LedgerRoot {
+        version,
+        accumulator_root: transactions
+            .last()
+            .expect("a block has a metadata transaction")
+            .accumulator_root,
+    };
     let tip = ChainTip {
         height: header.height,
         block_hash: execution.hash,
-        version: tip.version + transactions.len() as u64,
+        version,
         epoch: header.epoch,
         timestamp_usecs: header.timestamp_usecs,
         accumulator,
+        roots: tip
+            .roots
+            .followed_by(root, chain.parameters().root_delay_blocks),
     };
     Ok(ExecutedBlock {
         first_version: tip.version + 1 - transactions.len() as u64,
@@ -162,6 +173,7 @@ fn header(
         proposer: block.proposer,
         timestamp_usecs: block.timestamp_usecs,
         payload_root: root_of(hashes, &chain.vendor().seeds().transaction_accumulator),
+        executed: tip.roots.delayed(),
     })
 }
 

@@ -2,8 +2,8 @@
 //! ledger info in the headers of API responses.
 
 use crate::{
-    AccountAddress, Accumulator, CheckedTransaction, ContractEvent, Transaction, TransactionInfo,
-    Vendor, WriteSet,
+    AccountAddress, Accumulator, CheckedTransaction, ContractEvent, LedgerRoot, RecentRoots,
+    Transaction, TransactionInfo, Vendor, WriteSet,
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;
@@ -47,6 +47,9 @@ pub struct BlockHeader {
     pub timestamp_usecs: u64,
     /// Merkle root of the hashes of the ordered user transactions, including discarded ones.
     pub payload_root: HashValue,
+    /// Ledger after the block [`root_delay_blocks`](crate::Parameters::root_delay_blocks) heights
+    /// before, or after genesis for the first blocks and for genesis itself.
+    pub executed: LedgerRoot,
 }
 
 impl BlockHeader {
@@ -142,6 +145,8 @@ pub struct ChainTip {
     pub timestamp_usecs: u64,
     /// Transaction accumulator after the block.
     pub accumulator: Accumulator,
+    /// Roots that the headers of the next blocks name. Pruning does not remove them.
+    pub roots: RecentRoots,
 }
 
 /// An executed block with all of its stored data.

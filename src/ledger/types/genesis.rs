@@ -124,6 +124,7 @@ impl Genesis {
     /// Returns a message that names the first invalid value.
     fn check_limits(&self) -> Result<(), &'static str> {
         let parameters = &self.parameters;
+        let root_delays = Parameters::ROOT_DELAY_BLOCKS_MIN..=Parameters::ROOT_DELAY_BLOCKS_MAX;
         if self.chain_id == 0 {
             Err("chain_id is 1 to 255")
         } else if parameters.gas_unit_price_min > parameters.gas_unit_price_max {
@@ -136,6 +137,8 @@ impl Genesis {
             Err("block_gas_max is too low: it must be 1000 or more")
         } else if parameters.block_output_bytes_max < BLOCK_OUTPUT_BYTES_MIN {
             Err("block_output_bytes_max is too low: it must be 16384 or more")
+        } else if !root_delays.contains(&parameters.root_delay_blocks) {
+            Err("root_delay_blocks is 2 to 64")
         } else {
             Ok(())
         }

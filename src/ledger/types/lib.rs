@@ -8,6 +8,7 @@
 //! | [`transaction`] | signed transactions, and transactions as the ledger stores them |
 //! | `discard` | [`Discard`], the rejection of a transaction by validation |
 //! | [`block`] | ordered and executed blocks, ledger info |
+//! | `ledger_root` | [`LedgerRoot`], the result of a block in the header of a later one |
 //! | [`validators`] | the validators of a chain, their votes, the certificate of a decided block |
 //! | [`state`] | state keys, views of the state, write sets |
 //! | [`event`] | events of streams and of modules |
@@ -68,6 +69,7 @@ mod chain_identity;
 mod discard;
 pub mod event;
 mod genesis;
+mod ledger_root;
 mod parameters;
 pub mod state;
 pub mod transaction;
@@ -86,6 +88,7 @@ pub use chain_identity::ChainIdentity;
 pub use discard::{Discard, ValidationStatus};
 pub use event::{ContractEvent, EventKey};
 pub use genesis::{Genesis, GenesisAccount, GenesisError};
+pub use ledger_root::{LedgerRoot, RecentRoots};
 pub use parameters::Parameters;
 pub use state::{
     StateError, StateKey, StateKeyParts, StateView, WriteOp, WriteSet, state_key_hashes,

@@ -24,6 +24,12 @@ pub struct Parameters {
     ///
     /// The transaction that reaches the limit is the last user transaction of the block.
     pub block_output_bytes_max: u64,
+    /// Number of heights after which a block header names the result of a block, from
+    /// [`Self::ROOT_DELAY_BLOCKS_MIN`] to [`Self::ROOT_DELAY_BLOCKS_MAX`].
+    ///
+    /// A node executes a block before it begins the block that names its result, so fewer blocks
+    /// than this may be in flight.
+    pub root_delay_blocks: u64,
     /// Framework upgrades, ascending in version and height.
     ///
     /// Version 1 is active from genesis. The list is the only parameter that can grow while the
@@ -49,12 +55,22 @@ impl Default for Parameters {
             // limit of the reference node, 4 MiB, would split that block. The executed blocks that
             // are not yet durable hold at most several times this limit.
             block_output_bytes_max: 8 * 1024 * 1024,
+            // Twice the 3 blocks in flight of a node with default settings, and some more, so that
+            // a node that is behind by a few blocks can still check the header of a proposal.
+            root_delay_blocks: 8,
             framework_upgrades: Vec::new(),
         }
     }
 }
 
 impl Parameters {
+    /// Minimum of [`Self::root_delay_blocks`]. One block is in flight at least, and fewer than the
+    /// delay may be.
+    pub const ROOT_DELAY_BLOCKS_MIN: u64 = 2;
+    /// Maximum of [`Self::root_delay_blocks`]. The tip of the chain, which each record of the
+    /// write-ahead log holds, has 40 bytes for each of these blocks.
+    pub const ROOT_DELAY_BLOCKS_MAX: u64 = 64;
+
     /// Checks the size of a signed transaction in BCS, in bytes.
     ///
     /// Callers check the size before they decode a transaction, because few bytes may decode to

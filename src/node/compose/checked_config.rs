@@ -82,6 +82,29 @@ mod tests {
     }
 
     #[test]
+    fn rejects_as_many_blocks_in_flight_as_the_delay_of_roots() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("genesis.toml");
+        fs::write(&file, "chain_id = 7\n[parameters]\nroot_delay_blocks = 3\n").unwrap();
+        let genesis = format!("chain.genesis={}", file.display());
+        let with_blocks = |blocks: u64| format!("sequencer.blocks_in_flight_max={blocks}");
+        for (settings, delay_blocks) in [(vec![genesis], 3), (vec![], 8)] {
+            let rejection = |blocks| rejection(&[&settings[..], &[with_blocks(blocks)]].concat());
+            assert_eq!(rejection(delay_blocks - 1), None);
+            for blocks in [delay_blocks, delay_blocks + 1] {
+                let message = rejection(blocks).unwrap();
+                for part in [
+                    format!("sequencer.blocks_in_flight_max = {blocks}"),
+                    format!("root_delay_blocks = {delay_blocks}"),
+                    format!("set sequencer.blocks_in_flight_max to {}", delay_blocks - 1),
+                ] {
+                    assert!(message.contains(&part), "{part:?} is not in {message:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn names_the_setting_of_each_file_that_cannot_be_used() {
         let directory = tempfile::tempdir().unwrap();
         let text = directory.path().join("text");

@@ -28,8 +28,8 @@ pub struct ConfiguredGenesis {
 /// # Errors
 ///
 /// Returns [`ConfigError::BadValue`] if the genesis file cannot be read or cannot start a chain.
-/// Returns [`ConfigError::Contradiction`] if a setting contradicts
-/// the file, or enables a faucet on a chain without a faucet key.
+/// Returns [`ConfigError::Contradiction`] if a setting contradicts the file, allows as many blocks
+/// in flight as the delay of roots, or enables a faucet on a chain without a faucet key.
 pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigError> {
     let chain = &config.settings().chain;
     let genesis = match &chain.genesis {
@@ -51,6 +51,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
         Some(path) => config.bad_file(SETTING, path, message),
         None => ConfigError::Contradiction(message),
     })?;
+    check_blocks_in_flight(config, &genesis)?;
     let is_faucet_requested = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
     if is_faucet_requested && genesis.faucet_key().is_none() {
         return Err(ConfigError::Contradiction(
@@ -95,6 +96,25 @@ fn check(genesis: &Genesis) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Checks that a block is executed before the block that names its result in the header begins.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::Contradiction`] if as many blocks may be in flight.
+fn check_blocks_in_flight(config: &Config, genesis: &Genesis) -> Result<(), ConfigError> {
+    let blocks_max = config.settings().node.sequencer.blocks_in_flight_max as u64;
+    let delay_blocks = genesis.parameters.root_delay_blocks;
+    if blocks_max < delay_blocks {
+        return Ok(());
+    }
+    Err(ConfigError::Contradiction(format!(
+        "sequencer.blocks_in_flight_max = {blocks_max}, but the genesis has root_delay_blocks = \
+         {delay_blocks}: a block header names the result of the block that many heights before, so \
+         that fewer blocks may be in flight; set sequencer.blocks_in_flight_max to {} or less",
+        delay_blocks - 1
+    )))
 }
 
 /// Checks that the settings agree with the genesis file. Settings that no layer sets are ignored.

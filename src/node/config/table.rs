@@ -14,6 +14,7 @@ use super::{
 };
 use ledger_actors::{POOL_BYTES_MAX, POOL_TRANSACTIONS_MAX};
 use ledger_store::EMPTY_LEDGER_BYTES_MAX;
+use ledger_types::Parameters;
 use std::ops::RangeInclusive;
 
 /// Allowed capacities of a mailbox, at the start and while the node runs.
@@ -21,6 +22,9 @@ pub const MAILBOX_CAPACITY: RangeInclusive<u64> = 1..=10_000_000;
 
 /// Allowed capacities of a budget, in milliseconds, at the start and while the node runs.
 pub const BUDGET_MS: RangeInclusive<u64> = 1..=600_000;
+
+/// Allowed numbers of blocks in flight. Fewer than `root_delay_blocks` of any genesis.
+const BLOCKS_IN_FLIGHT: RangeInclusive<u64> = 1..=Parameters::ROOT_DELAY_BLOCKS_MAX - 1;
 
 /// Maximum of a time in seconds that is compared with times in microseconds: 100 years.
 const SECS_MAX: u64 = 3_153_600_000;
@@ -287,10 +291,11 @@ settings! {
          more, a transaction waits longer for the blocks before it; with less, blocks cost more \
          each.";
     "sequencer.blocks_in_flight_max" => node.sequencer.blocks_in_flight_max,
-        Integer(1..=10_000), "blocks",
-        "Maximum number of blocks that are ordered and not yet durable. Of 3, one is executed, \
-         one is written and one waits. With more, blocks get smaller and cost more each; with 1, \
-         execution waits for the disk.";
+        Integer(BLOCKS_IN_FLIGHT), "blocks",
+        "Maximum number of blocks that are ordered and not yet durable. Below root_delay_blocks of \
+         the genesis, which is 8 on a development chain. Of 3, one is executed, one is written and \
+         one waits. With more, blocks get smaller and cost more each; with 1, execution waits for \
+         the disk.";
     "sequencer.heartbeat_secs" => node.sequencer.heartbeat_secs, Integer(0..=86_400), "s",
         "Age of the newest block at which an idle node orders an empty block; 0 means never, so \
          that an idle node writes nothing.";

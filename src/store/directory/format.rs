@@ -1,4 +1,4 @@
-//! Format of a database: its check, the creation of tables, and the upgrade of an older format.
+//! Format of a database: its check, and the creation of tables.
 
 use super::{
     error::{damaged, foreign},
@@ -10,17 +10,16 @@ use crate::{
         codec::decode,
         digest::DigestKey,
         schema::{
-            BLOCKS, EVENTS, FORMAT, FORMAT_OLDEST, LogState, META, META_DIGEST_KEY, META_FORMAT,
-            META_LOG, RUNS, TRANSACTIONS, WRITES,
+            BLOCKS, EVENTS, FORMAT, LogState, META, META_DIGEST_KEY, META_FORMAT, META_LOG, RUNS,
+            TRANSACTIONS, WRITES,
         },
     },
 };
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableError, TableHandle};
 use std::path::Path;
 
-/// Format, digest key, and log state of a database.
+/// Digest key and log state of a database of the format that this program reads.
 pub(crate) struct DatabaseIdentity {
-    pub(crate) format: u64,
     pub(crate) digest_key: DigestKey,
     pub(crate) log_state: LogState,
 }
@@ -38,7 +37,6 @@ pub(crate) fn prepare(
     match identity(&database.begin_read()?, directory)? {
         Some(identity) => Ok(identity),
         None => Ok(DatabaseIdentity {
-            format: FORMAT,
             digest_key: create_tables(database, DigestKey::random()?)?,
             log_state: LogState::default(),
         }),
@@ -87,14 +85,12 @@ pub(super) fn identity(
             found,
             known: FORMAT,
         }),
-        Some(found) if (1..FORMAT_OLDEST).contains(&found) => Err(StoreError::OlderFormat {
+        Some(found) if (1..FORMAT).contains(&found) => Err(StoreError::OlderFormat {
             directory: directory.to_owned(),
             found,
-            oldest: FORMAT_OLDEST,
             known: FORMAT,
         }),
-        Some(format @ FORMAT_OLDEST..=FORMAT) => Ok(Some(DatabaseIdentity {
-            format,
+        Some(FORMAT) => Ok(Some(DatabaseIdentity {
             digest_key: digest_key(&meta, directory)?,
             log_state: log_state(&meta, directory)?,
         })),
@@ -154,18 +150,4 @@ fn create_tables(database: &Database, key: DigestKey) -> Result<DigestKey, Store
     }
     transaction.commit()?;
     Ok(key)
-}
-
-/// Upgrades a database of an older format to the newest.
-///
-/// # Errors
-///
-/// Returns [`StoreError::Database`] if the database fails.
-pub(crate) fn upgrade(database: &Database) -> Result<(), StoreError> {
-    let mut transaction = database.begin_write()?;
-    transaction.set_quick_repair(true);
-    transaction
-        .open_table(META)?
-        .insert(META_FORMAT, FORMAT.to_le_bytes().as_slice())?;
-    Ok(transaction.commit()?)
 }

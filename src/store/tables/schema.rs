@@ -11,12 +11,9 @@ use serde::{Deserialize, Serialize};
 
 /// Format that this program writes.
 ///
-/// Since format 2, the digests of the state keys of an address have a common prefix. Since format
-/// 3, the newest blocks may be only in the write-ahead log, so a program without the log would lose
-/// them.
-pub(crate) const FORMAT: u64 = 3;
-/// Oldest format that this program reads. It has no log. Opening a store upgrades it.
-pub(crate) const FORMAT_OLDEST: u64 = 2;
+/// It is the only one that this program reads: since format 4, block headers name the result of an
+/// earlier block, and the hash of a block of an older format would be another one.
+pub(crate) const FORMAT: u64 = 4;
 
 /// Position of an event or write: version, then index within the transaction.
 pub(crate) type Position = (u64, u32);

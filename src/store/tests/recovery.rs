@@ -1,13 +1,9 @@
 //! The write-ahead log in a store: the syncs of each operation, recovery, and damaged logs.
 
 use super::{Config, OPTIONS, configured, workload::Workload};
-use crate::{
-    Store, StoreError, StoreReader, StoreWriter,
-    tables::schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
-    wal::WalConfig,
-};
+use crate::{Store, StoreError, StoreReader, StoreWriter, wal::WalConfig};
 use ledger_test_support::{Disk, Fault, Image, generated::genesis};
-use redb::{Database, ReadableDatabase as _, StorageBackend as _, backends::InMemoryBackend};
+use redb::{StorageBackend as _, backends::InMemoryBackend};
 use std::{
     fs,
     path::Path,
@@ -272,43 +268,6 @@ fn rejects_a_log_with_damage_before_its_last_record() {
     fs::write(&path, log).unwrap();
     let text = damage_message(directory.path());
     assert!(text.contains("the write-ahead log: record"), "{text}");
-}
-
-#[test]
-fn upgrades_a_directory_of_the_format_without_a_log() {
-    let mut workload = Workload::new(9);
-    let blocks = workload.grow(BLOCKS);
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("ledger.redb");
-    let mut store = Store::open(directory.path(), &OPTIONS).unwrap();
-    store.initialize(&genesis(), &workload.blocks[0]).unwrap();
-    let (mut writer, reader) = store.split();
-    writer.commit(&blocks[..10]).unwrap();
-    drop((writer, reader));
-    let database = Database::create(&path).unwrap();
-    let transaction = database.begin_write().unwrap();
-    {
-        let mut meta = transaction.open_table(META).unwrap();
-        meta.insert(META_FORMAT, FORMAT_OLDEST.to_le_bytes().as_slice())
-            .unwrap();
-        meta.remove(META_LOG).unwrap();
-    }
-    transaction.commit().unwrap();
-    drop(database);
-    fs::remove_file(directory.path().join("ledger.log")).unwrap();
-
-    let (mut writer, reader) = Store::open(directory.path(), &OPTIONS).unwrap().split();
-    for block in &blocks[10..] {
-        writer.commit(std::slice::from_ref(block)).unwrap();
-    }
-    workload
-        .check(&reader.snapshot().unwrap(), &workload.info(BLOCKS, 0))
-        .unwrap();
-    drop((writer, reader));
-    let database = Database::create(&path).unwrap();
-    let meta = database.begin_read().unwrap().open_table(META).unwrap();
-    let format = meta.get(META_FORMAT).unwrap().unwrap();
-    assert_eq!(format.value(), (FORMAT_OLDEST + 1).to_le_bytes());
 }
 
 /// A stop with slow syncs must not take one for each step of the close.

@@ -3,7 +3,7 @@
 use super::{OPTIONS, workload::Workload};
 use crate::{
     PruneBound, Snapshot, Store, StoreError,
-    tables::schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
+    tables::schema::{FORMAT, META, META_FORMAT},
 };
 use ledger_test_support::generated::{genesis, resource_key, stream};
 use ledger_types::{FrameworkUpgrade, StateError, StateView as _};
@@ -109,20 +109,11 @@ fn rejects_other_formats() {
     assert!(
         matches!(newer, StoreError::NewerFormat { found, known, .. } if found == FORMAT + 1 && known == FORMAT)
     );
-    let older = format_error(FORMAT_OLDEST - 1);
-    let StoreError::OlderFormat {
-        found,
-        oldest,
-        known,
-        ..
-    } = older
-    else {
+    let older = format_error(FORMAT - 1);
+    let StoreError::OlderFormat { found, known, .. } = older else {
         panic!("{older}");
     };
-    assert_eq!(
-        (found, oldest, known),
-        (FORMAT_OLDEST - 1, FORMAT_OLDEST, FORMAT)
-    );
+    assert_eq!((found, known), (FORMAT - 1, FORMAT));
     let text = older.to_string();
     assert!(
         text.contains("the program that wrote it, or start with an empty directory"),

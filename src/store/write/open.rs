@@ -8,14 +8,13 @@ use crate::{
     StoreError,
     directory::{
         error::{BACKEND, damaged, unusable},
-        format::{prepare, upgrade},
+        format::prepare,
         lock::DirectoryLock,
         open::{OpenDatabase, open_log},
     },
     index::compaction::CompactionState,
     io::file_identity::{OpenFile, StoreFiles},
     read::{load::load_view, view::LatestView},
-    tables::schema::FORMAT,
     wal::Wal,
 };
 use redb::{ReadableDatabase, StorageBackend};
@@ -69,8 +68,8 @@ struct OpenLog {
 
 /// Creates the writer of an open database, and recovers the records of the write-ahead log.
 ///
-/// Creates the tables of an empty database, and upgrades one of an older format. The latest view of
-/// the writer is empty if the store has no genesis. The replay is `None` if the log was closed.
+/// Creates the tables of an empty database. The latest view of the writer is empty if the store has
+/// no genesis. The replay is `None` if the log was closed.
 ///
 /// # Errors
 ///
@@ -87,9 +86,6 @@ pub(crate) fn open_writer(
     } = database;
     let directory = &location.path().to_owned();
     let identity = prepare(&database, directory)?;
-    if identity.format < FORMAT {
-        upgrade(&database)?;
-    }
     disk_status
         .check()
         .map_err(|error| unusable(directory, error))?;

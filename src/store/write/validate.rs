@@ -8,8 +8,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::Gap`] for the first block whose height, first version, or parent differs
-/// from the expected one.
+/// Returns [`StoreError::Gap`] for the first block whose height, first version, parent, or
+/// result of an earlier block differs from the expected one.
 pub(super) fn check_follows(
     tip: &ChainTip,
     blocks: &[Arc<ExecutedBlock>],
@@ -36,6 +36,14 @@ pub(super) fn check_follows(
         if block.header.parent_hash != tip.block_hash {
             let found = block.header.parent_hash.to_string();
             return gap("parent", tip.block_hash.to_string(), found);
+        }
+        let (expected, found) = (tip.roots.delayed(), block.header.executed);
+        if found != expected {
+            return gap(
+                "result in the header",
+                expected.to_string(),
+                found.to_string(),
+            );
         }
         tip = &block.tip;
     }

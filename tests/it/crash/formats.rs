@@ -1,5 +1,6 @@
-//! Directories that earlier programs wrote, in `tests/formats/`. Those of a readable format must
-//! open and give the responses recorded when they were made. Older ones are rejected with advice.
+//! Directories that this and earlier programs wrote, in `tests/formats/`. That of the readable
+//! format must open and give the responses recorded when it was made. Older ones are rejected with
+//! advice.
 //!
 //! After a change of the format (`FORMAT` of `src/store/tables/schema.rs`, or that of
 //! `mempool.bcs`) the fixture of the new format is written and committed by
@@ -31,10 +32,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The format that this program writes.
-pub(crate) const FORMAT: u64 = 3;
-/// The oldest format that this program reads.
-const OLDEST: u64 = 2;
+/// The format that this program reads and writes.
+pub(crate) const FORMAT: u64 = 4;
 /// The compression level of fixtures. A ledger file is nearly empty and is packed once.
 const ZSTD_LEVEL: i32 = 19;
 /// Maximum size of an unpacked file of a fixture, in bytes.
@@ -82,14 +81,21 @@ pub(crate) fn unpack(format: u64) -> Arc<TempDir> {
     Arc::new(directory)
 }
 
-/// Reads the recorded responses of a format's fixture.
-fn recorded_responses(format: u64) -> RecordedResponses {
-    serde_json::from_slice(&fs::read(fixture(format).join("answers.json")).unwrap()).unwrap()
+/// Reads the recorded responses of the readable format's fixture.
+fn recorded_responses() -> RecordedResponses {
+    serde_json::from_slice(&fs::read(fixture(FORMAT).join("answers.json")).unwrap()).unwrap()
 }
 
 #[test]
-fn rejects_a_directory_of_an_unreadable_format() {
-    let directory = unpack(OLDEST - 1);
+fn rejects_a_directory_of_an_older_format() {
+    for format in 1..FORMAT {
+        check_rejects(format);
+    }
+}
+
+/// Checks that a start on a directory of this format ends with advice and changes nothing.
+fn check_rejects(format: u64) {
+    let directory = unpack(format);
     let file = directory.path().join("data/ledger.redb");
     let before = fs::read(&file).unwrap();
     // The second start must be rejected as the first one: the first one has not converted the file.
@@ -98,8 +104,8 @@ fn rejects_a_directory_of_an_unreadable_format() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{message}");
         for part in [
-            "has format 1",
-            "reads 2 to 3",
+            &format!("has format {format}"),
+            &format!("reads {FORMAT}"),
             "program that wrote it",
             "an empty directory",
         ] {
@@ -117,33 +123,23 @@ fn rejects_a_directory_of_an_unreadable_format() {
 }
 
 #[tokio::test]
-async fn returns_the_recorded_responses_from_each_readable_format() {
-    for format in OLDEST..=FORMAT {
-        let recorded = recorded_responses(format);
-        // The time since a fixture's newest block grows from day to day.
-        let settings = vec!["sequencer.clock_jump_max_secs=3153600000".to_owned()];
-        let mut node = TestNode::start_in(unpack(format), settings);
-        // In the second pass the directory is one that this program has written.
-        for _ in 0..2 {
-            for (path, answer) in &recorded.answers {
-                assert_eq!(
-                    &get_json(&node, path).await,
-                    answer,
-                    "{path} of format {format}"
-                );
-            }
-            let Item { path, body, answer } = &recorded.item;
-            assert_eq!(
-                &post_item(&node, path, body).await,
-                answer,
-                "{path} of format {format}"
-            );
-            node.kill();
-            node = node.restart();
+async fn returns_the_recorded_responses() {
+    let recorded = recorded_responses();
+    // The time since the fixture's newest block grows from day to day.
+    let settings = vec!["sequencer.clock_jump_max_secs=3153600000".to_owned()];
+    let mut node = TestNode::start_in(unpack(FORMAT), settings);
+    // In the second pass the directory is one that this program has written.
+    for _ in 0..2 {
+        for (path, answer) in &recorded.answers {
+            assert_eq!(&get_json(&node, path).await, answer, "{path}");
         }
-        // The ledger accepts new transactions.
-        node.fund(&TestAccount::from_seed(9), 1).await;
+        let Item { path, body, answer } = &recorded.item;
+        assert_eq!(&post_item(&node, path, body).await, answer, "{path}");
+        node.kill();
+        node = node.restart();
     }
+    // The ledger accepts new transactions.
+    node.fund(&TestAccount::from_seed(9), 1).await;
 }
 
 /// Returns the body of a GET response, which must have status 200.
@@ -162,13 +158,10 @@ async fn post_item(node: &TestNode, path: &str, body: &Value) -> Value {
 }
 
 #[test]
-fn restores_the_mempool_of_each_readable_format() {
-    for format in OLDEST..=FORMAT {
-        let recorded = recorded_responses(format);
-        let directory = unpack(format);
-        let data = directory.path().join("data");
-        actix_web::rt::System::new().block_on(check_restores_mempool(&data, recorded));
-    }
+fn restores_the_recorded_mempool() {
+    let directory = unpack(FORMAT);
+    let data = directory.path().join("data");
+    actix_web::rt::System::new().block_on(check_restores_mempool(&data, recorded_responses()));
 }
 
 /// Checks that a node on `data` has the saved transaction.

@@ -11,7 +11,7 @@ from .binary import Damaged, little, require
 from .redb import Database
 from .runs import PrunedState, read_pruned_state
 
-FORMATS = (2, 3)
+FORMATS = (4,)
 HASH_BYTES = 32
 NO_RUNS = {"pruned_state": {"list": []}}
 CLOSED = {"generation": 0, "is_open": False}
@@ -102,13 +102,16 @@ def read_ledger(directory: Path) -> Ledger:
 
 
 def decode_genesis(text: bytes) -> dict[str, Any]:
-    """Decodes the genesis, of which a reader needs the vendor word."""
+    """Decodes the genesis, of which a reader needs the vendor word and the delay of roots."""
     try:
         genesis = json.loads(text)
     except ValueError as error:
         raise Damaged(f"the genesis is not JSON: {error}") from None
     has_vendor = isinstance(genesis, dict) and isinstance(genesis.get("vendor"), str)
     require(has_vendor, "the genesis has no vendor word")
+    parameters = genesis.get("parameters")
+    delay = parameters.get("root_delay_blocks") if isinstance(parameters, dict) else None
+    require(isinstance(delay, int), "the genesis has no delay of roots")
     return genesis
 
 

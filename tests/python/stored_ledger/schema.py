@@ -236,8 +236,10 @@ INFO = enum(
     ),
 )
 
-# Blocks (src/ledger/types/block.rs, src/ledger/types/accumulator.rs).
+# Blocks (src/ledger/types/block.rs, src/ledger/types/ledger_root.rs,
+# src/ledger/types/accumulator.rs).
 
+LEDGER_ROOT = struct(version=U64, accumulator_root=HASH)
 HEADER = struct(
     parent_hash=HASH,
     height=U64,
@@ -246,6 +248,7 @@ HEADER = struct(
     proposer=ADDRESS,
     timestamp_usecs=U64,
     payload_root=HASH,
+    executed=LEDGER_ROOT,
 )
 DISCARDED = struct(position=U32, hash=HASH, status_code=U64)
 TIP = struct(
@@ -255,6 +258,7 @@ TIP = struct(
     epoch=U64,
     timestamp_usecs=U64,
     accumulator=struct(leaf_count=U64, peaks=vector(HASH)),
+    roots=vector(LEDGER_ROOT),
 )
 
 # Rows of the tables `blocks` and `meta` (src/store).

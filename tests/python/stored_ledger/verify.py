@@ -17,6 +17,7 @@ def verify(ledger: Ledger) -> None:
         check_block(block, hasher)
     for before, block in zip(ledger.blocks, ledger.blocks[1:]):
         check_link(before, block)
+    check_roots(ledger)
     check_head(ledger)
     check_accumulator(ledger, hasher)
 
@@ -64,8 +65,10 @@ def encode_header(header: dict) -> bytes:
     """Returns the BCS form of a block header."""
     numbers = [header[name].to_bytes(8, "little") for name in ("height", "epoch", "round")]
     timestamp = header["timestamp_usecs"].to_bytes(8, "little")
+    executed = header["executed"]
     parts = [header["parent_hash"], *numbers, header["proposer"], timestamp, header["payload_root"]]
-    return b"".join(parts)
+    root = [executed["version"].to_bytes(8, "little"), executed["accumulator_root"]]
+    return b"".join(parts + root)
 
 
 def check_link(before: Block, block: Block) -> None:
@@ -75,6 +78,32 @@ def check_link(before: Block, block: Block) -> None:
     require(block.row["header"]["parent_hash"] == before.row["hash"], f"block {height}: parent")
     first = before.row["last_version"] + 1
     require(block.row["first_version"] == first, f"block {height}: first version")
+
+
+def check_roots(ledger: Ledger) -> None:
+    """Checks that headers and tips name the results of earlier blocks.
+
+    Of a pruned ledger only the results in the window are known.
+    """
+    delay = ledger.genesis["parameters"]["root_delay_blocks"]
+    roots = {block.height: root_after(block) for block in ledger.blocks}
+    for block in ledger.blocks:
+        expected = roots.get(max(block.height - delay, 0))
+        found = block.row["header"]["executed"]
+        require(expected in (None, found), f"block {block.height}: result in the header")
+    tips = [block.tip for block in ledger.blocks[ledger.blocks_in_tables :]]
+    for tip in [ledger.head["tip"], *tips]:
+        heights = range(max(tip["height"] - delay + 1, 0), tip["height"] + 1)
+        require(len(tip["roots"]) == len(heights), f"tip {tip['height']}: number of roots")
+        for height, found in zip(heights, tip["roots"]):
+            expected = roots.get(height)
+            require(expected in (None, found), f"tip {tip['height']}: root of block {height}")
+
+
+def root_after(block: Block) -> dict:
+    """Returns the root of the ledger after a block."""
+    root = block.transactions[-1].accumulator_root
+    return {"version": block.row["last_version"], "accumulator_root": root}
 
 
 def check_head(ledger: Ledger) -> None:

@@ -23,7 +23,8 @@ use ledger_framework::modules::{
 use ledger_framework::{FRAMEWORK_VERSION, new_chain};
 use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ExecutedBlock, ExecutionStatus, Genesis,
-    GenesisError, StateKey, Transaction, accumulator::root_of, transaction::GenesisPayload,
+    GenesisError, LedgerRoot, RecentRoots, StateKey, Transaction, accumulator::root_of,
+    transaction::GenesisPayload,
 };
 use ledger_vm::{BlockState, Chain, Context, Environment, EventHandle, VmError};
 
@@ -63,15 +64,7 @@ pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
     let transaction = Transaction::Genesis(payload);
     let hash = transaction.hash(chain.vendor());
     let seeds = chain.vendor().seeds();
-    let header = BlockHeader {
-        parent_hash: HashValue::ZERO,
-        height: 0,
-        epoch: 0,
-        round: 0,
-        proposer: AccountAddress::ZERO,
-        timestamp_usecs: 0,
-        payload_root: root_of([hash], &seeds.transaction_accumulator),
-    };
+    let payload_root = root_of([hash], &seeds.transaction_accumulator);
     let mut accumulator = Accumulator::default();
     let output = Output {
         gas_used: 0,
@@ -85,6 +78,21 @@ pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
         output,
     }];
     let transactions = finalize(chain, &mut accumulator, outputs);
+    let root = LedgerRoot {
+        version: 0,
+        accumulator_root: transactions[0].accumulator_root,
+    };
+    // Genesis is executed before it has a header, so its header names its own result.
+    let header = BlockHeader {
+        parent_hash: HashValue::ZERO,
+        height: 0,
+        epoch: 0,
+        round: 0,
+        proposer: AccountAddress::ZERO,
+        timestamp_usecs: 0,
+        payload_root,
+        executed: root,
+    };
     let tip = ChainTip {
         height: 0,
         block_hash: header.hash(chain.vendor()),
@@ -93,6 +101,7 @@ pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
         epoch: 1,
         timestamp_usecs: 0,
         accumulator,
+        roots: RecentRoots::of_genesis(root),
     };
     ExecutedBlock {
         header,
@@ -185,7 +194,11 @@ mod tests {
     fn decodes_absent_parameters_as_defaults() {
         let mut older = serde_json::to_value(development()).unwrap();
         let parameters = older["parameters"].as_object_mut().unwrap();
-        for name in ["block_gas_max", "block_output_bytes_max"] {
+        for name in [
+            "block_gas_max",
+            "block_output_bytes_max",
+            "root_delay_blocks",
+        ] {
             parameters.remove(name).expect("the parameter is present");
         }
         assert_eq!(
@@ -233,6 +246,12 @@ mod tests {
             rejection(|g| g.parameters.block_output_bytes_max = 0),
             GenesisError::Parameters(_)
         ));
+        for delay_blocks in [0, 1, 65] {
+            let mut genesis = development();
+            genesis.parameters.root_delay_blocks = delay_blocks;
+            let error = build_chain(&genesis).unwrap_err();
+            assert!(error.to_string().contains("2 to 64"), "{error}");
+        }
         assert!(matches!(
             rejection(|g| g.parameters.framework_upgrades[0].version = u64::MAX),
             GenesisError::Upgrades(_)
