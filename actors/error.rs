@@ -112,7 +112,7 @@ pub enum NodeError {
 
 /// The reason that the ledger is not written at present.
 ///
-/// Durable blocks are still served, unless the store cannot be read either.
+/// Durable blocks are still served, unless the store cannot be read either or its content is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotWritable {
     /// A write or a sync failed, or a file of the store was moved. Lasts until the next start.
@@ -127,6 +127,14 @@ pub enum NotWritable {
         "the ledger can be neither read nor written: {0}; repair the disk, then restart the node"
     )]
     ReadFailed(Arc<str>),
+    /// The results of this node differ from the ones that the validators decided. Lasts until
+    /// another ledger replaces this one: a restart executes the same blocks and finds the same
+    /// difference. Reads are rejected too, because a correct ledger may have other data.
+    #[error(
+        "the ledger of this node differs from the one of the validators: {0}; nothing is written \
+         or served; keep the data directory, and restore the ledger from a backup or another node"
+    )]
+    Diverged(Arc<str>),
     /// The disk has little space left. Ends without a restart when it has enough again.
     #[error("writes are paused: {0}; they resume when disk space is free")]
     LowDiskSpace(Arc<str>),
@@ -244,7 +252,7 @@ pub enum StopError {
     /// A broken invariant had ended the work before the stop.
     #[error(transparent)]
     Failed(#[from] FatalError),
-    /// A fault of the disk had ended the writing before the stop.
+    /// A fault had ended the writing before the stop.
     #[error(transparent)]
     Storage(#[from] StorageFault),
     /// The pool could not be saved, and its transactions are lost.
@@ -285,8 +293,8 @@ pub struct FatalError {
     pub cause: Arc<str>,
 }
 
-/// A fault of the disk. No block becomes durable until the next start, but the node serves durable
-/// blocks until it is stopped.
+/// A fault of the disk, or of the ledger on it. No block becomes durable until the next start. The
+/// node serves durable blocks until it is stopped, unless the ledger is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{thread}: {cause}")]
 pub struct StorageFault {
@@ -294,7 +302,7 @@ pub struct StorageFault {
     pub thread: &'static str,
     /// Its kind.
     pub kind: FaultKind,
-    /// Message of the store's error.
+    /// Message of the error.
     pub cause: Arc<str>,
 }
 
@@ -309,6 +317,9 @@ pub enum FaultKind {
     /// A read failed. The database then neither reads nor writes, and serves only data that it has
     /// in memory.
     Read,
+    /// The results of this node differ from the ones that the validators decided. The disk works,
+    /// and its content is wrong.
+    Diverged,
 }
 
 impl StorageFault {
@@ -323,6 +334,15 @@ impl StorageFault {
             },
             cause: error.to_string().into(),
         })
+    }
+
+    /// Creates the fault of results on `thread` that differ from the decided ones.
+    pub(crate) fn diverged(thread: &'static str, error: &impl fmt::Display) -> Self {
+        Self {
+            thread,
+            kind: FaultKind::Diverged,
+            cause: error.to_string().into(),
+        }
     }
 }
 

@@ -71,8 +71,9 @@ impl Executor {
     /// Creates the thread that executes the blocks of `ordered` and sends them to the writer.
     ///
     /// The thread ends when the sending side of `ordered` is dropped, or at the first block that it
-    /// cannot execute, because later blocks build on that block. It sends a fault of the disk to
-    /// `faults`, and reports any other error to `reporter`.
+    /// cannot execute, because later blocks build on that block. It sends a fault of the disk, or a
+    /// result that differs from the decided one, to `faults`. It reports any other error to
+    /// `reporter`.
     pub(crate) fn serve(
         mut self,
         ordered: Receiver<OrderedBlock>,
@@ -87,7 +88,7 @@ impl Executor {
             }
             Err(error) => {
                 match error {
-                    ExecutionFailure::Disk(fault) => faults.send(fault),
+                    ExecutionFailure::Fault(fault) => faults.send(fault),
                     ExecutionFailure::Store(error) => reporter.report(THREAD, &error),
                     ExecutionFailure::Block(error) => reporter.report(THREAD, &error),
                 }
@@ -101,7 +102,7 @@ impl Executor {
     /// # Errors
     ///
     /// Returns [`ExecutionFailure`] if the state cannot be read, or if the block contradicts the
-    /// state or the chain. The tip stays the same.
+    /// state, the chain, or the results of this node. The tip stays the same.
     fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
         let begun_usecs = self.recorder.clock().thread_processor_usecs();
         self.recorder
@@ -118,10 +119,15 @@ impl Executor {
         let executed = execute_on(&state, &self.chain, &self.tip, &self.accounts, block);
         let (block, updates) = executed.map_err(|error| match state.store_error.into_inner() {
             Some(error) => match StorageFault::of(THREAD, FaultKind::Read, &error) {
-                Some(fault) => ExecutionFailure::Disk(fault),
+                Some(fault) => ExecutionFailure::Fault(fault),
                 None => ExecutionFailure::Store(error),
             },
-            None => ExecutionFailure::Block(error),
+            None => match error {
+                ExecuteError::Diverged { .. } => {
+                    ExecutionFailure::Fault(StorageFault::diverged(THREAD, &error))
+                }
+                error => ExecutionFailure::Block(error),
+            },
         })?;
         self.tip = block.tip.clone();
         self.accounts.apply(&updates);
@@ -194,8 +200,9 @@ fn account_updates(
 /// The reason why a block was not executed.
 #[derive(Debug)]
 enum ExecutionFailure {
-    /// A read of the state failed because of a fault of the disk.
-    Disk(StorageFault),
+    /// A read of the state failed because of a fault of the disk, or a result of this node differs
+    /// from the one that the validators decided.
+    Fault(StorageFault),
     /// A read of the state failed for another reason.
     Store(StoreError),
     /// The block contradicts the state or the chain.

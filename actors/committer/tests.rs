@@ -160,6 +160,7 @@ fn ordered(height: u64) -> OrderedBlock {
         round: height,
         proposer: AccountAddress::from_low_u64(0),
         timestamp_usecs: height,
+        executed: None,
         transactions: Vec::new(),
         certificate: bytes::Bytes::new(),
     }

@@ -8,6 +8,7 @@ use crate::{
     ClockStatus, FilterRules, GasEstimate, Head, NodeConfig, NodeError, NotWritable,
     SubmissionFilter,
     committer::Committer,
+    error::StorageFault,
     mempool::Mempool,
     notifier::notifier,
     protocol::{
@@ -200,8 +201,8 @@ impl NodeHandle {
 
     /// Returns the reason that submissions are rejected at present, or `None` if they are accepted.
     ///
-    /// The reason is a broken invariant, a fault of the disk, low disk space, or a system clock too
-    /// far ahead of the newest block.
+    /// The reason is a broken invariant, a fault of the disk, a ledger that differs from the one of
+    /// the validators, low disk space, or a system clock too far ahead of the newest block.
     pub fn not_writable(&self) -> Option<NotWritable> {
         let NodeParts {
             health,
@@ -210,13 +211,30 @@ impl NodeHandle {
             ..
         } = self.node();
         let unavailable = health.health().unavailable();
-        if matches!(unavailable, Some(NotWritable::ReadFailed(_))) {
+        if matches!(
+            unavailable,
+            Some(NotWritable::ReadFailed(_) | NotWritable::Diverged(_))
+        ) {
             return unavailable;
         }
         // After a broken invariant, submissions are rejected until the process ends.
         let fatal = reporter.get();
         let fatal = fatal.map(|error| NotWritable::WriteFailed(Arc::clone(&error.cause)));
         fatal.or(unavailable).or_else(|| clock.distrust_reason())
+    }
+
+    /// Returns the difference of this node's ledger from the one that the validators decided, or
+    /// `None` if none was found. No response may show the ledger after it.
+    pub fn diverged(&self) -> Option<NotWritable> {
+        self.node().health.health().diverged()
+    }
+
+    /// Reports a difference from the ledger of the validators, as the executor does when it finds
+    /// one. For tests of its effects: a node that orders alone cannot differ.
+    #[doc(hidden)]
+    pub fn report_diverged(&self, thread: &'static str, cause: &str) {
+        let fault = StorageFault::diverged(thread, &cause);
+        self.node().health.report(&fault);
     }
 
     /// Reports that the disk space is low, with the cause in words, or that it is sufficient if

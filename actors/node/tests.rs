@@ -38,6 +38,8 @@ use std::{
 };
 use tokio::sync::oneshot;
 
+mod diverged;
+
 /// Timeout of a wait in milliseconds, longer than a busy machine delays the tests.
 const TIMEOUT_MS: u64 = 60_000;
 
@@ -95,6 +97,7 @@ impl Fixture {
             round: 1,
             proposer: AccountAddress::from_low_u64(0),
             timestamp_usecs: self.handle.shared.node.clock.now_usecs(),
+            executed: None,
             transactions: vec![Arc::clone(&self.transaction)],
             certificate: Bytes::new(),
         }));

@@ -40,6 +40,7 @@ impl Solo {
             round: self.height,
             proposer: AccountAddress::from_low_u64(0),
             timestamp_usecs: self.timestamp_usecs,
+            executed: None,
             transactions,
             certificate: Bytes::new(),
         }

@@ -230,6 +230,7 @@ fn reconstruct_ordered(
         round: header.round,
         proposer: AccountAddress::from_low_u64(0),
         timestamp_usecs: header.timestamp_usecs,
+        executed: Some(header.executed),
         transactions,
         certificate: Bytes::new(),
     })

@@ -66,8 +66,9 @@ impl Oracle {
                 let observed = self.observed.borrow();
                 observed.as_ref().is_none_or(|node| node.had_clock_fault)
             }
-            // A reader runs only when the newest block is applied.
-            NodeError::NotApplied => false,
+            // A reader runs only when the newest block is applied. A node that orders alone cannot
+            // differ from a decision.
+            NodeError::NotApplied | NodeError::NotWritable(NotWritable::Diverged(_)) => false,
             NodeError::Overloaded(_) | NodeError::Stopping => true,
         };
         if !is_permitted && !self.scheduler.is_halted() {

@@ -50,37 +50,43 @@ impl Shortages {
 enum Unhealthy {
     /// Disk space is low. The state ends when no source reports a shortage any more.
     LowDiskSpace(Shortages),
-    /// A write or a sync failed, or a file was moved. The state lasts until the next start.
-    WriteFailed(StorageFault),
-    /// A read failed because of the disk. The state lasts until the next start.
-    ReadFailed {
-        /// Cause of the failed read.
-        cause: Arc<str>,
-        /// The first fault: the failed read, or a failed write before it.
+    /// There was a fault. The state lasts until the next start.
+    Failed {
+        /// The worst fault.
+        worst: StorageFault,
+        /// The first fault.
         first: StorageFault,
     },
+}
+
+/// Returns the rank of a kind of fault, higher for one that leaves less of the node in use.
+fn severity(kind: FaultKind) -> u8 {
+    match kind {
+        FaultKind::Write | FaultKind::FileMoved => 0,
+        FaultKind::Read => 1,
+        FaultKind::Diverged => 2,
+    }
 }
 
 impl Unhealthy {
     /// Returns the state after a fault in state `current`.
     ///
-    /// A failed read supersedes a failed write. Any other fault after the first one has no effect.
-    fn after_fault(current: Option<&Self>, fault: &StorageFault) -> Option<Self> {
-        match (fault.kind, current) {
-            (_, Some(Self::ReadFailed { .. }))
-            | (FaultKind::Write | FaultKind::FileMoved, Some(Self::WriteFailed(_))) => {
-                current.cloned()
-            }
-            (FaultKind::Write | FaultKind::FileMoved, None | Some(Self::LowDiskSpace(_))) => {
-                Some(Self::WriteFailed(fault.clone()))
-            }
-            (FaultKind::Read, _) => Some(Self::ReadFailed {
-                cause: Arc::clone(&fault.cause),
-                first: match current {
-                    Some(Self::WriteFailed(first)) => first.clone(),
-                    _ => fault.clone(),
+    /// A worse fault supersedes the published one. Any other fault after the first one has no
+    /// effect.
+    fn after_fault(current: Option<&Self>, fault: &StorageFault) -> Self {
+        match current {
+            Some(Self::Failed { worst, first }) => Self::Failed {
+                worst: if severity(fault.kind) > severity(worst.kind) {
+                    fault.clone()
+                } else {
+                    worst.clone()
                 },
-            }),
+                first: first.clone(),
+            },
+            None | Some(Self::LowDiskSpace(_)) => Self::Failed {
+                worst: fault.clone(),
+                first: fault.clone(),
+            },
         }
     }
 
@@ -94,7 +100,7 @@ impl Unhealthy {
         let mut shortages = match current {
             None => Shortages::default(),
             Some(Self::LowDiskSpace(shortages)) => shortages.clone(),
-            Some(Self::WriteFailed(_) | Self::ReadFailed { .. }) => return current.cloned(),
+            Some(Self::Failed { .. }) => return current.cloned(),
         };
         shortages.set(source, shortage.cloned());
         shortages
@@ -107,7 +113,7 @@ impl Unhealthy {
     fn is_paused(&self) -> bool {
         match self {
             Self::LowDiskSpace(shortages) => shortages.pausing_cause().is_some(),
-            Self::WriteFailed(_) | Self::ReadFailed { .. } => true,
+            Self::Failed { .. } => true,
         }
     }
 
@@ -117,8 +123,14 @@ impl Unhealthy {
             Self::LowDiskSpace(shortages) => {
                 NotWritable::LowDiskSpace(shortages.cause().cloned().unwrap_or_default())
             }
-            Self::WriteFailed(fault) => NotWritable::WriteFailed(Arc::clone(&fault.cause)),
-            Self::ReadFailed { cause, .. } => NotWritable::ReadFailed(Arc::clone(cause)),
+            Self::Failed { worst, .. } => {
+                let cause = Arc::clone(&worst.cause);
+                match worst.kind {
+                    FaultKind::Write | FaultKind::FileMoved => NotWritable::WriteFailed(cause),
+                    FaultKind::Read => NotWritable::ReadFailed(cause),
+                    FaultKind::Diverged => NotWritable::Diverged(cause),
+                }
+            }
         }
     }
 
@@ -126,7 +138,7 @@ impl Unhealthy {
     fn fault(&self) -> Option<&StorageFault> {
         match self {
             Self::LowDiskSpace(_) => None,
-            Self::WriteFailed(fault) | Self::ReadFailed { first: fault, .. } => Some(fault),
+            Self::Failed { first, .. } => Some(first),
         }
     }
 }
@@ -149,11 +161,18 @@ impl StorageHealth {
     }
 
     /// Returns the fault because of which nothing becomes durable until the next start, or `None`
-    /// if there was none.
+    /// if there was none. It is the worst one.
     pub(crate) fn failed(&self) -> Option<NotWritable> {
         let state = self.0.load();
         let state = state.as_ref().filter(|state| state.fault().is_some())?;
         Some(state.unavailable())
+    }
+
+    /// Returns the difference from the ledger that the validators decided, because of which nothing
+    /// is read either, or `None` if there is none.
+    pub(crate) fn diverged(&self) -> Option<NotWritable> {
+        self.failed()
+            .filter(|failed| matches!(failed, NotWritable::Diverged(_)))
     }
 
     /// Returns whether no block and no prune step is started.
@@ -188,11 +207,11 @@ impl StorageHealthPublisher {
     /// Publishes a fault, and returns its effect on the health.
     pub(crate) fn publish_fault(&self, fault: &StorageFault) -> FaultEffect {
         let Change { previous, next } =
-            self.change(|current| Unhealthy::after_fault(current, fault));
+            self.change(|current| Some(Unhealthy::after_fault(current, fault)));
         if previous == next {
             FaultEffect::Unchanged
         } else if previous.is_some_and(|state| state.fault().is_some()) {
-            FaultEffect::ReadFailed
+            FaultEffect::WorseFault
         } else {
             FaultEffect::FirstFault
         }
@@ -241,8 +260,8 @@ impl StorageHealthPublisher {
 pub(crate) enum FaultEffect {
     /// The fault is the first one. From now on nothing becomes durable.
     FirstFault,
-    /// The fault is the first failed read, after a failed write. From now on reads fail too.
-    ReadFailed,
+    /// The fault is worse than the ones before it. From now on reads fail too.
+    WorseFault,
     /// An earlier fault was the same or worse.
     Unchanged,
 }
@@ -305,7 +324,7 @@ mod tests {
             let publish = |kind, cause| publisher.publish_fault(&fault(kind, cause));
             let (first, effect) = if has_write_failed {
                 assert_eq!(publish(FaultKind::Write, "write"), FaultEffect::FirstFault);
-                (fault(FaultKind::Write, "write"), FaultEffect::ReadFailed)
+                (fault(FaultKind::Write, "write"), FaultEffect::WorseFault)
             } else {
                 (fault(FaultKind::Read, "read"), FaultEffect::FirstFault)
             };
@@ -320,6 +339,26 @@ mod tests {
             );
             assert_eq!(health.unavailable(), Some(unavailable));
             assert_eq!(health.fault(), Some(first));
+        }
+    }
+
+    #[test]
+    fn difference_from_the_validators_supersedes_any_other_fault() {
+        for before in [None, Some(FaultKind::Write), Some(FaultKind::Read)] {
+            let publisher = StorageHealthPublisher::default();
+            let health = publisher.health();
+            let first = before.unwrap_or(FaultKind::Diverged);
+            if let Some(kind) = before {
+                publisher.publish_fault(&fault(kind, "before"));
+            }
+            assert_eq!(health.diverged(), None);
+            publisher.publish_fault(&fault(FaultKind::Diverged, "diverged"));
+            publisher.publish_fault(&fault(FaultKind::Read, "after"));
+            let unavailable = Some(NotWritable::Diverged("diverged".into()));
+            assert_eq!(health.diverged(), unavailable);
+            assert_eq!(health.failed(), unavailable);
+            assert_eq!(health.fault().map(|fault| fault.kind), Some(first));
+            assert!(health.is_paused());
         }
     }
 

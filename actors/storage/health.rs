@@ -1,4 +1,4 @@
-//! Reports of disk faults and of low disk space.
+//! Reports of faults and of low disk space.
 
 use crate::{
     error::{FaultKind, StorageFault},
@@ -84,6 +84,13 @@ impl HealthReporter {
                 %error,
                 "the ledger can be neither read nor written: only data in memory is served; repair \
                  the disk, then restart the node"
+            ),
+            FaultKind::Diverged => tracing::error!(
+                thread,
+                %error,
+                "the ledger of this node differs from the one of the validators: nothing is \
+                 written or served; keep the data directory, and restore the ledger from a backup \
+                 or another node"
             ),
         }
         if effect == FaultEffect::FirstFault {

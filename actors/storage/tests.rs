@@ -161,6 +161,7 @@ fn next_block(chain: &Chain, snapshot: &Snapshot, tip: &mut ChainTip) -> Arc<Ind
         round: tip.height + 1,
         proposer: AccountAddress::from_low_u64(0),
         timestamp_usecs: tip.timestamp_usecs + 1,
+        executed: None,
         transactions: Vec::new(),
         certificate: bytes::Bytes::new(),
     };

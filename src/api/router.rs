@@ -6,7 +6,7 @@
 //! 2. Start the trace of the request.
 //! 3. Respond to preflight requests of web pages, which need no permit.
 //! 4. Admission: acquire the permits of the request.
-//! 5. Check the switches of the operator.
+//! 5. Check the switches of the operator, and that the ledger of this node is the decided one.
 //! 6. Run the handler, once the ledger has the minimum version of the request.
 //! 7. Compress the response.
 //! 8. Attach permits and memory to the body of the response, which holds them until it is sent.
@@ -255,7 +255,8 @@ impl Router {
     /// Serves a request.
     ///
     /// Responds with 404 if no route has the path, with 405 if none of the path has the method,
-    /// with 414 or 503 if the request is not admitted, and with 403 if a switch is off.
+    /// with 414 or 503 if the request is not admitted, with 403 if a switch is off, and with 503 if
+    /// the ledger of this node differs from the one of the validators.
     async fn serve(self: Rc<Self>, request: ServiceRequest) -> ServiceResponse {
         let path = request.match_info().as_str();
         if !is_below_root(path) {
@@ -326,7 +327,7 @@ impl Router {
         response
     }
 
-    /// Checks the switches and runs the handler of a route.
+    /// Checks the switches and the ledger, and runs the handler of a route.
     async fn call(
         &self,
         route: &Route,
@@ -342,7 +343,9 @@ impl Router {
         }
         let context = RequestContext::new(Rc::clone(&self.state), request.clone(), client, is_head);
         let body_lease = Arc::clone(&context.body_lease);
-        let result = match check_switches(&self.state.switches, operation, context.format) {
+        let allowed = check_switches(&self.state.switches, operation, context.format)
+            .and_then(|()| check_ledger(&self.state.node, operation));
+        let result = match allowed {
             Ok(()) => (route.handler())(context, payload).await,
             Err(error) => Err(error.into()),
         };
@@ -388,6 +391,20 @@ fn check_switches(
     operation
         .switch
         .map_or(Ok(()), |switch| switches.require(switch))
+}
+
+/// Checks that a response may show the ledger of this node.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::Unwritable`] if the ledger differs from the one of the validators, unless
+/// the operation is about the node.
+fn check_ledger(node: &NodeHandle, operation: &Operation) -> Result<(), ErrorKind> {
+    if operation.always_answers {
+        return Ok(());
+    }
+    node.diverged()
+        .map_or(Ok(()), |cause| Err(ErrorKind::Unwritable(cause)))
 }
 
 /// Asserts, in builds with debug assertions, that the operation declares the response's status.

@@ -10,7 +10,7 @@ use ledger_framework::new_chain;
 use ledger_types::{
     AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
     GenesisAccount, OrderedBlock, Parameters, RawTransaction, StateError, StateKey, StateView,
-    Vendor,
+    StructTag, Vendor,
 };
 use ledger_vm::Chain;
 use std::{
@@ -61,6 +61,7 @@ pub fn next_block(tip: &ChainTip) -> OrderedBlock {
         round: tip.height + 1,
         proposer: AccountAddress::ZERO,
         timestamp_usecs: (START_SECS + tip.height) * 1_000_000,
+        executed: None,
         transactions: Vec::new(),
         certificate: Bytes::new(),
     }
@@ -150,9 +151,54 @@ impl MemoryChain {
             transactions: transactions.into_iter().map(Arc::new).collect(),
             ..next_block(&self.tip)
         };
+        self.execute_ordered(block)
+    }
+
+    /// Executes and appends an ordered block.
+    pub fn execute_ordered(&mut self, block: OrderedBlock) -> &ExecutedBlock {
         let executed = execute_block(&self.chain, &self.tip, &*self, block);
         self.apply(executed.expect("a block that follows the newest one"));
         self.blocks.last().expect("a block was appended")
+    }
+
+    /// Returns the block at `height` as validators decide it, with the result in its header.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the block discarded a transaction.
+    pub fn decided_block(&self, height: u64) -> OrderedBlock {
+        let block = &self.blocks[height as usize];
+        assert!(block.discarded.is_empty(), "a transaction was discarded");
+        let users = block
+            .transactions
+            .iter()
+            .filter_map(|executed| executed.transaction.as_user());
+        let header = &block.header;
+        OrderedBlock {
+            height,
+            epoch: header.epoch,
+            round: header.round,
+            proposer: header.proposer,
+            timestamp_usecs: header.timestamp_usecs,
+            executed: Some(header.executed),
+            transactions: users
+                .map(|user| CheckedTransaction::new_unchecked(user.clone(), self.chain.vendor()))
+                .map(Arc::new)
+                .collect(),
+            certificate: block.certificate.clone(),
+        }
+    }
+
+    /// Replaces the balance of an account, as a fault of a disk or a program would.
+    pub fn replace_balance(&mut self, address: &AccountAddress, balance: u64) {
+        let coin = self.chain.registry().native_coin().clone();
+        let tag = StructTag::framework("coin", "CoinStore", vec![coin]);
+        let store = self.state.get_mut(&StateKey::resource(address, &tag));
+        let store = store.expect("the account has a coin store");
+        // The amount is the first member of the resource.
+        let mut bytes = store.to_vec();
+        bytes[..8].copy_from_slice(&balance.to_le_bytes());
+        *store = bytes.into();
     }
 
     /// Returns the Unix time of the next block, in seconds.

@@ -216,7 +216,7 @@ pub enum ErrorKind {
     /// The newest block was not applied to the database in time for a read.
     #[error("the disk of the node is too slow to read the newest block; retry later")]
     NotApplied,
-    /// The store cannot be written, because its disk failed or is full.
+    /// The store cannot be written, because its disk failed or is full, or its content is wrong.
     #[error(transparent)]
     Unwritable(NotWritable),
     /// The node is stopping.

@@ -225,7 +225,8 @@ pub(crate) struct Operation {
     pub request: Vec<Body>,
     pub successes: Vec<Success>,
     pub errors: Vec<DeclaredError>,
-    /// Whether it responds in a format that the operator has disabled.
+    /// Whether it responds in a format that the operator has disabled, and while the ledger of the
+    /// node differs from the one of the validators.
     pub always_answers: bool,
     /// Whether the response depends on the ledger, so that a client may ask for a minimum version.
     pub reads_ledger: bool,
@@ -256,7 +257,8 @@ impl Operation {
         }
     }
 
-    /// Makes the operation respond in a format that the operator has disabled. This is for
+    /// Makes the operation respond in a format that the operator has disabled, and if the ledger of
+    /// the node differs from the one of the validators. This is for
     /// operations about the node, not about the ledger.
     pub fn always_answers(mut self) -> Self {
         self.errors

@@ -37,6 +37,17 @@ pub enum ExecuteError {
         /// The violated invariant.
         reason: String,
     },
+    /// The header that the validators decided names another result of an earlier block than this
+    /// node has. The state of this node is wrong, or that of two thirds of the validators.
+    #[error("the validators decided block {height} with the result {decided}; this node has {own}")]
+    Diverged {
+        /// Height of the decided block.
+        height: u64,
+        /// The decided result.
+        decided: LedgerRoot,
+        /// The result of this node.
+        own: LedgerRoot,
+    },
 }
 
 /// Executes `block` on `view`, the state at `tip`.
@@ -48,6 +59,8 @@ pub enum ExecuteError {
 /// * [`ExecuteError::State`] if the state cannot be read.
 /// * [`ExecuteError::Invariant`] if the height of the block is not that of the tip plus one, its
 ///   time is not above that of the tip, or its metadata or epilogue transaction fails.
+/// * [`ExecuteError::Diverged`] if the block names another result of an earlier block than `tip`.
+///   Nothing was executed then.
 pub fn execute_block(
     chain: &Chain,
     tip: &ChainTip,
@@ -140,7 +153,7 @@ pub fn execute_block(
 /// # Errors
 ///
 /// Returns [`ExecuteError::Invariant`] if the height does not follow the tip or the time does not
-/// increase.
+/// increase, and [`ExecuteError::Diverged`] if the block names another result than the tip.
 fn header(
     chain: &Chain,
     tip: &ChainTip,
@@ -161,6 +174,14 @@ fn header(
             block.timestamp_usecs
         ));
     }
+    let own = tip.roots.delayed();
+    if let Some(decided) = block.executed.filter(|decided| *decided != own) {
+        return Err(ExecuteError::Diverged {
+            height: block.height,
+            decided,
+            own,
+        });
+    }
     let hashes = block
         .transactions
         .iter()
@@ -173,7 +194,7 @@ fn header(
         proposer: block.proposer,
         timestamp_usecs: block.timestamp_usecs,
         payload_root: root_of(hashes, &chain.vendor().seeds().transaction_accumulator),
-        executed: tip.roots.delayed(),
+        executed: own,
     })
 }
 

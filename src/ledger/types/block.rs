@@ -23,6 +23,9 @@ pub struct OrderedBlock {
     pub proposer: AccountAddress,
     /// Block time in microseconds since the Unix epoch, above the parent's.
     pub timestamp_usecs: u64,
+    /// Value of [`BlockHeader::executed`] that the validators decided, which this node's own must
+    /// equal; `None` if this node orders the block alone, with its own.
+    pub executed: Option<LedgerRoot>,
     /// User transactions in order. The mempool shares them until they are durable.
     pub transactions: Vec<Arc<CheckedTransaction>>,
     /// Proof of agreement by the consensus engine, stored with the block; empty on a chain of one

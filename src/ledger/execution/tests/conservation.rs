@@ -221,6 +221,7 @@ fn rejects_blocks_that_do_not_follow_the_tip() {
         round: 1,
         proposer: AccountAddress::ZERO,
         timestamp_usecs,
+        executed: None,
         transactions: vec![],
         certificate: bytes::Bytes::new(),
     };

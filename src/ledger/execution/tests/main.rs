@@ -5,6 +5,7 @@
 mod block_limits;
 mod calls;
 mod conservation;
+mod divergence;
 mod execution;
 mod framework_readme;
 mod functions;

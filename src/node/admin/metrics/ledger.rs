@@ -234,9 +234,15 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     families
         .gauge((
             "ledger_store_writable",
-            "1 if submissions are accepted; 0 on a disk fault, low disk space or an untrusted clock.",
+            "1 if submissions are accepted; 0 on a fault, low disk space or an untrusted clock.",
         ))
         .sample(&[], f64::from(u8::from(is_writable)));
+    families
+        .gauge((
+            "ledger_store_diverged",
+            "1 if results of this node differ from the ones that the validators decided, else 0.",
+        ))
+        .sample(&[], f64::from(u8::from(node.diverged().is_some())));
     // The size of an unreadable file is omitted.
     let Ok(size) = FileSize::of(data_dir) else {
         return;

@@ -5,6 +5,7 @@ mod bare;
 mod body;
 pub mod broken_store;
 mod companions;
+mod diverged;
 mod members;
 mod pruned;
 pub mod requests;
