@@ -86,6 +86,7 @@ pub use io::{
 pub use options::StoreOptions;
 pub use read::{
     accounts::TransactionSummary,
+    decided::StoredDecidedBlock,
     events::{StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRow, StreamRows},
     pager::PageEnd,
     query::Query,

@@ -43,6 +43,7 @@ pub fn block(
             position,
             hash: transaction.hash(),
             status_code: status.code(),
+            transaction: Bytes::new(),
         });
     let first_version = height * 1_000;
     let tip = ChainTip {
@@ -72,8 +73,9 @@ pub fn leaving_out(
     let mut block = Arc::unwrap_or_clone(block);
     let positions = (block.transactions.len() + block.discarded.len()) as u32..;
     let left_out = positions.zip(left_out);
-    let left_out = left_out
-        .map(|(position, left_out)| DiscardedTransaction::not_included(position, left_out.hash()));
+    let left_out = left_out.map(|(position, left_out)| {
+        DiscardedTransaction::not_included(position, left_out.hash(), Bytes::new())
+    });
     block.discarded.extend(left_out);
     Arc::new(block)
 }

@@ -285,6 +285,7 @@ impl BlockGenerator {
                 position: 0,
                 hash: HashValue::ZERO,
                 status_code: height,
+                transaction: bytes::Bytes::new(),
             }],
             certificate: vec![1, 2, 3].into(),
             tip,

@@ -9,6 +9,7 @@ use super::{
     user::{Outcome, execute_user},
     validate::ExecutionMode,
 };
+use bytes::Bytes;
 use ledger_crypto::HashValue;
 use ledger_framework::modules::{
     block::{BlockResource, NewBlockEvent},
@@ -16,8 +17,8 @@ use ledger_framework::modules::{
     timestamp::CurrentTimeMicroseconds,
 };
 use ledger_types::{
-    AccountAddress, BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutionStatus,
-    LedgerRoot, OrderedBlock, StateError, StateView, Transaction,
+    AccountAddress, BlockHeader, ChainTip, CheckedTransaction, DiscardedTransaction, ExecutedBlock,
+    ExecutionStatus, LedgerRoot, OrderedBlock, StateError, StateView, Transaction,
     accumulator::root_of,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata},
 };
@@ -80,13 +81,23 @@ pub fn execute_block(
         work_units: 0,
         output_bytes: 0,
     };
+    let is_decided = !block.certificate.is_empty();
+    let body = |transaction: &CheckedTransaction| {
+        if is_decided {
+            transaction.encoded()
+        } else {
+            Bytes::new()
+        }
+    };
     execution.execute_metadata(&header)?;
     for (position, transaction) in (0u32..).zip(block.transactions) {
         let hash = transaction.hash();
         if execution.is_full() {
-            execution
-                .discarded
-                .push(DiscardedTransaction::not_included(position, hash));
+            execution.discarded.push(DiscardedTransaction::not_included(
+                position,
+                hash,
+                body(&transaction),
+            ));
             continue;
         }
         let environment = execution.environment(hash);
@@ -112,6 +123,7 @@ pub fn execute_block(
                     position,
                     hash,
                     status_code: discard.status.code(),
+                    transaction: body(&transaction),
                 });
             }
         }

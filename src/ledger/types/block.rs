@@ -65,7 +65,8 @@ impl BlockHeader {
 /// An ordered transaction that the prologue rejected or that did not fit into the block.
 ///
 /// It has no version and pays nothing. The block stores its hash, so that the payload root can be
-/// verified from stored data.
+/// verified from stored data. On a chain of several validators it stores the transaction too, so
+/// that a decided block can be sent to another validator.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DiscardedTransaction {
     /// Index among the ordered transactions, from 0.
@@ -75,6 +76,8 @@ pub struct DiscardedTransaction {
     /// Number of the validation status that rejects it (docs/reference/reference-node.md#r14), or
     /// [`DiscardedTransaction::NOT_INCLUDED`].
     pub status_code: u64,
+    /// BCS form of the signed transaction if the block has a certificate, else empty.
+    pub transaction: Bytes,
 }
 
 impl DiscardedTransaction {
@@ -85,11 +88,14 @@ impl DiscardedTransaction {
     pub const NOT_INCLUDED: u64 = 10_000;
 
     /// Creates the entry of a transaction that did not fit into its block.
-    pub fn not_included(position: u32, hash: HashValue) -> Self {
+    ///
+    /// `transaction` is its BCS form if the block has a certificate, else empty.
+    pub fn not_included(position: u32, hash: HashValue, transaction: Bytes) -> Self {
         Self {
             position,
             hash,
             status_code: Self::NOT_INCLUDED,
+            transaction,
         }
     }
 

@@ -4,6 +4,7 @@ mod apply;
 mod cost;
 mod crash;
 mod damage;
+mod decided;
 mod disk_space;
 mod log_tail;
 mod model;

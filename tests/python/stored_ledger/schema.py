@@ -250,7 +250,7 @@ HEADER = struct(
     payload_root=HASH,
     executed=LEDGER_ROOT,
 )
-DISCARDED = struct(position=U32, hash=HASH, status_code=U64)
+DISCARDED = struct(position=U32, hash=HASH, status_code=U64, transaction=BYTES)
 TIP = struct(
     height=U64,
     block_hash=HASH,

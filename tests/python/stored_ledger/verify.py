@@ -57,6 +57,11 @@ def check_block(block: Block, hasher: Hasher) -> None:
     require(ids == [row["hash"]] * (2 if height else 0), f"block {height}: block ids")
     for discarded in row["discarded"]:
         hashes.insert(discarded["position"], discarded["hash"])
+        body = discarded["transaction"]
+        require(bool(body) == bool(row["certificate"]), f"block {height}: discarded bodies")
+        if body:
+            found = hasher.of("Transaction", b"\0" + body)
+            require(found == discarded["hash"], f"block {height}: a discarded transaction")
     root = row["header"]["payload_root"]
     require(hasher.payload_root(hashes) == root, f"block {height}: payload root")
 

@@ -104,7 +104,7 @@ fn execute_all(
         let remaining = transactions.split_off(executed_count);
         let left_out = (executed_count as u32..).zip(&remaining);
         let left_out = left_out.map(|(position, transaction)| {
-            DiscardedTransaction::not_included(position, transaction.hash())
+            DiscardedTransaction::not_included(position, transaction.hash(), bytes::Bytes::new())
         });
         assert_eq!(block.discarded, left_out.collect::<Vec<_>>());
         transactions = remaining;

@@ -6,6 +6,7 @@ use super::{
     raw::{USER_VARIANT, bcs_bytes, hash_of_bytes},
 };
 use crate::{Discard, Parameters, Vendor};
+use bytes::Bytes;
 use ledger_crypto::{DecodedKeys, Ed25519PublicKey, HashBatch, HashValue};
 use std::sync::Arc;
 
@@ -107,6 +108,11 @@ impl CheckedTransaction {
     /// Returns the signed transaction.
     pub fn transaction(&self) -> &SignedTransaction {
         &self.transaction
+    }
+
+    /// Returns the BCS form of the signed transaction.
+    pub fn encoded(&self) -> Bytes {
+        bcs_bytes(&self.transaction).into()
     }
 
     /// Returns the signed content.
