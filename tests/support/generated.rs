@@ -71,6 +71,7 @@ pub fn genesis() -> Genesis {
         faucet_private_key: None,
         parameters: Parameters::default(),
         accounts: Vec::new(),
+        validators: Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Genesis data: the parameters and accounts that a chain starts with.
 
-use crate::{AccountAddress, Parameters, UpgradeError, Vendor};
-use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use crate::{AccountAddress, Parameters, UpgradeError, ValidatorSet, Vendor};
+use ledger_crypto::{Ed25519PrivateKey, Ed25519PublicKey, HashValue, hex_text};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
 
@@ -23,6 +23,10 @@ pub struct Genesis {
     /// Seed of the faucet's private key in hexadecimal, allowed only on a development chain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faucet_private_key: Option<String>,
+    /// Public keys of the validators in hexadecimal, in the order of their turns. Empty on a chain
+    /// of one node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "text::keys")]
+    pub validators: Vec<Ed25519PublicKey>,
     /// Limits and prices.
     #[serde(default)]
     pub parameters: Parameters,
@@ -61,6 +65,9 @@ pub enum GenesisError {
     /// The chain id is zero, or parameters contradict each other or are below their minimum.
     #[error("genesis: {0}")]
     Parameters(&'static str),
+    /// There are too many validators, or a key is listed twice or invalid.
+    #[error("genesis: {0}")]
+    Validators(String),
     /// The list of framework upgrades is invalid.
     #[error("genesis: {0}")]
     Upgrades(#[from] UpgradeError),
@@ -75,6 +82,7 @@ impl fmt::Debug for Genesis {
             .field("development", &self.development)
             .field("parameters", &self.parameters)
             .field("accounts", &self.accounts)
+            .field("validators", &self.validators)
             .finish_non_exhaustive()
     }
 }
@@ -94,6 +102,8 @@ impl Genesis {
     ///   the maximum, or another limit is too low for useful blocks.
     /// * [`GenesisError::Upgrades`] if [`Parameters::check_upgrades`] rejects the upgrades.
     /// * [`GenesisError::Account`] if an address is listed twice or reserved.
+    /// * [`GenesisError::Validators`] if there are more than [`ValidatorSet::LENGTH_MAX`]
+    ///   validators, or a key is listed twice or invalid.
     pub fn check(&self, newest_version: u64) -> Result<(), GenesisError> {
         if self.faucet_private_key.is_some() && !self.development {
             return Err(GenesisError::FaucetKey(
@@ -114,7 +124,35 @@ impl Genesis {
         if let Some(account) = self.accounts.iter().find(is_rejected) {
             return Err(GenesisError::Account(account.address));
         }
+        self.check_validators().map_err(GenesisError::Validators)
+    }
+
+    /// Checks the keys of the validators.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that names the number of validators, or the first invalid key.
+    fn check_validators(&self) -> Result<(), String> {
+        let (count, count_max) = (self.validators.len(), ValidatorSet::LENGTH_MAX);
+        if count > count_max {
+            return Err(format!("there are {count} validators, at most {count_max}"));
+        }
+        let mut keys = BTreeSet::new();
+        for key in &self.validators {
+            let text = hex_text(&key.0);
+            if let Err(error) = key.check() {
+                return Err(format!("validator {text}: {error}"));
+            }
+            if !keys.insert(key) {
+                return Err(format!("validator {text} is listed twice"));
+            }
+        }
         Ok(())
+    }
+
+    /// Returns the validators.
+    pub fn validator_set(&self) -> ValidatorSet {
+        ValidatorSet::new(self.validators.iter().cloned())
     }
 
     /// Checks the chain id and the parameters other than upgrades.
@@ -185,6 +223,35 @@ mod text {
         D: Deserializer<'de>,
     {
         String::deserialize(d)?.parse().map_err(D::Error::custom)
+    }
+
+    /// Serialization of public keys as a list of hexadecimal texts.
+    pub mod keys {
+        use ledger_crypto::{Ed25519PublicKey, hex_text};
+        use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+        pub fn serialize<S: Serializer>(
+            keys: &[Ed25519PublicKey],
+            s: S,
+        ) -> Result<S::Ok, S::Error> {
+            s.collect_seq(keys.iter().map(|key| hex_text(&key.0)))
+        }
+
+        pub fn deserialize<'de, D>(d: D) -> Result<Vec<Ed25519PublicKey>, D::Error>
+        where
+            D: Deserializer<'de>,
+        {
+            let key = |text: String| {
+                let mut bytes = [0; 32];
+                hex::decode_to_slice(text.strip_prefix("0x").unwrap_or(&text), &mut bytes)
+                    .map_err(|error| D::Error::custom(format!("the key {text:?}: {error}")))?;
+                Ok(Ed25519PublicKey(bytes))
+            };
+            Vec::<String>::deserialize(d)?
+                .into_iter()
+                .map(key)
+                .collect()
+        }
     }
 
     /// The same serialization for optional values.

@@ -38,6 +38,11 @@ impl ValidatorSet {
         Self(keys.into_iter().map(Validator::new).collect())
     }
 
+    /// Returns whether this is the set of a chain of one node.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the validators in order.
     pub fn as_slice(&self) -> &[Validator] {
         &self.0

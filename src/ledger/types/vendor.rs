@@ -46,6 +46,8 @@ pub struct Seeds {
     pub vote: Seed,
     /// Prefix of validators' proposals.
     pub proposal: Seed,
+    /// Prefix of the public keys of all validators, for the genesis block.
+    pub validators: Seed,
 }
 
 /// The error of parsing a word that headers, MIME types, or module names cannot contain.
@@ -110,6 +112,7 @@ impl FromStr for Vendor {
             block: seed("Block"),
             vote: seed("Vote"),
             proposal: seed("Proposal"),
+            validators: seed("Validators"),
         };
         Ok(Self(Arc::new(VendorParts {
             upper,

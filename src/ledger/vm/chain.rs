@@ -1,7 +1,8 @@
-//! Chains: identity, parameters, and modules.
+//! Chains: identity, parameters, modules, and validators.
 
 use crate::ModuleRegistry;
-use ledger_types::{ChainIdentity, Parameters, Vendor};
+use ledger_crypto::HashValue;
+use ledger_types::{ChainIdentity, Parameters, ValidatorSet, Vendor};
 use std::{fmt, sync::Arc};
 
 /// A chain. Clones share its content.
@@ -13,6 +14,8 @@ struct Parts {
     identity: ChainIdentity,
     parameters: Parameters,
     registry: ModuleRegistry,
+    validators: ValidatorSet,
+    genesis_hash: Option<HashValue>,
 }
 
 impl fmt::Debug for Chain {
@@ -23,13 +26,41 @@ impl fmt::Debug for Chain {
 }
 
 impl Chain {
-    /// Creates a chain from its identity, its parameters, and the registry of its modules.
+    /// Creates a chain of one node from its identity, its parameters, and the registry of its
+    /// modules.
     pub fn new(identity: ChainIdentity, parameters: Parameters, registry: ModuleRegistry) -> Self {
         Self(Arc::new(Parts {
             identity,
             parameters,
             registry,
+            validators: ValidatorSet::default(),
+            genesis_hash: None,
         }))
+    }
+
+    /// Returns the chain with these validators. `genesis_hash` is the hash of its genesis block.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the chain has clones.
+    pub fn with_validators(self, validators: ValidatorSet, genesis_hash: HashValue) -> Self {
+        let parts = Arc::into_inner(self.0).expect("the chain has no clones");
+        Self(Arc::new(Parts {
+            validators,
+            genesis_hash: Some(genesis_hash),
+            ..parts
+        }))
+    }
+
+    /// Returns the validators, or an empty set on a chain of one node.
+    pub fn validators(&self) -> &ValidatorSet {
+        &self.0.validators
+    }
+
+    /// Returns the hash of the genesis block, which each vote names, or `None` on a chain of one
+    /// node.
+    pub fn genesis_hash(&self) -> Option<HashValue> {
+        self.0.genesis_hash
     }
 
     /// Returns the identity of the chain.

@@ -146,6 +146,8 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
         differs("gas_unit_price_min", &price(found), &price(configured))
     } else if found.development != configured.development {
         differs("development", &found.development, &configured.development)
+    } else if found.validators != configured.validators {
+        "it has other validators".to_owned()
     } else if found.parameters != configured.parameters {
         "its parameters differ".to_owned()
     } else {

@@ -1,5 +1,6 @@
 """Checks of a directory that need no node: the ledger's hashes, recomputed from its rows."""
 
+from .bcs import encode_uleb
 from .binary import Damaged, require
 from .hashes import Accumulator, Hasher
 from .ledger import Block, Ledger, Transaction
@@ -13,8 +14,9 @@ def verify(ledger: Ledger) -> None:
     hasher = Hasher(ledger.vendor)
     for transaction in ledger.transactions():
         check_transaction(transaction, hasher)
+    validators = [bytes.fromhex(key[2:]) for key in ledger.genesis.get("validators", [])]
     for block in ledger.blocks:
-        check_block(block, hasher)
+        check_block(block, hasher, validators)
     for before, block in zip(ledger.blocks, ledger.blocks[1:]):
         check_link(before, block)
     check_roots(ledger)
@@ -33,7 +35,7 @@ def check_transaction(transaction: Transaction, hasher: Hasher) -> None:
         require(info[name] == expected, f"version {version}: {name} is not that of its rows")
 
 
-def check_block(block: Block, hasher: Hasher) -> None:
+def check_block(block: Block, hasher: Hasher, validators: list[bytes]) -> None:
     """Checks the hash of a block, its payload root, and the block ids in its transactions."""
     row, height = block.row, block.height
     header = encode_header(row["header"])
@@ -62,6 +64,9 @@ def check_block(block: Block, hasher: Hasher) -> None:
         if body:
             found = hasher.of("Transaction", b"\0" + body)
             require(found == discarded["hash"], f"block {height}: a discarded transaction")
+    if height == 0 and validators:
+        keys = b"".join(encode_uleb(len(key)) + key for key in validators)
+        hashes.append(hasher.of("Validators", encode_uleb(len(validators)) + keys))
     root = row["header"]["payload_root"]
     require(hasher.payload_root(hashes) == root, f"block {height}: payload root")
 

@@ -52,6 +52,7 @@ pub fn development_genesis(chain_id: u8, vendor: Vendor, mut parameters: Paramet
         faucet_private_key: Some(hex::encode(faucet.seed())),
         parameters,
         accounts,
+        validators: Vec::new(),
     }
 }
 

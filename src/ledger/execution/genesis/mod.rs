@@ -39,13 +39,20 @@ use ledger_vm::{BlockState, Chain, Context, Environment, EventHandle, VmError};
 /// * [`GenesisError::Parameters`] if the parameters contradict each other.
 /// * [`GenesisError::Upgrades`] if the framework upgrades are invalid.
 /// * [`GenesisError::Account`] if an account is listed twice or is reserved for the framework.
+/// * [`GenesisError::Validators`] if there are too many validators, or a key is listed twice or
+///   invalid.
 pub fn build_chain(genesis: &Genesis) -> Result<Chain, GenesisError> {
     genesis.check(FRAMEWORK_VERSION)?;
-    Ok(new_chain(
+    let chain = new_chain(
         genesis.chain_id,
         genesis.vendor.clone(),
         genesis.parameters.clone(),
-    ))
+    );
+    if genesis.validators.is_empty() {
+        return Ok(chain);
+    }
+    let genesis_hash = execute_genesis(genesis, &chain).tip.block_hash;
+    Ok(chain.with_validators(genesis.validator_set(), genesis_hash))
 }
 
 /// Executes the genesis transaction and returns block 0, at version 0 and time 0.
@@ -64,7 +71,11 @@ pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
     let transaction = Transaction::Genesis(payload);
     let hash = transaction.hash(chain.vendor());
     let seeds = chain.vendor().seeds();
-    let payload_root = root_of([hash], &seeds.transaction_accumulator);
+    // The validators are no part of the state, so the genesis transaction does not depend on them.
+    let keys = Some(&genesis.validators).filter(|keys| !keys.is_empty());
+    let validators_hash = keys.map(|keys| seeds.validators.hash_bcs(keys));
+    let payload = [hash].into_iter().chain(validators_hash);
+    let payload_root = root_of(payload, &seeds.transaction_accumulator);
     let mut accumulator = Accumulator::default();
     let output = Output {
         gas_used: 0,
@@ -173,7 +184,9 @@ const EPOCH_INTERVAL_USECS: u64 = 7_200_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ledger_types::{Parameters, Vendor};
+    use ledger_crypto::{Ed25519PrivateKey, Ed25519PublicKey};
+    use ledger_types::{Parameters, ValidatorSet, Vendor};
+    use std::collections::BTreeSet;
 
     fn development() -> Genesis {
         development_genesis(4, Vendor::default(), Parameters::default())
@@ -187,6 +200,67 @@ mod tests {
         let mut other = development();
         other.accounts[0].balance -= 1;
         assert_ne!(block(&genesis).tip.block_hash, block(&other).tip.block_hash);
+    }
+
+    fn validator(seed: u8) -> Ed25519PublicKey {
+        Ed25519PrivateKey::from_seed(&[seed; 32]).public_key()
+    }
+
+    #[test]
+    fn genesis_block_depends_on_the_validators_and_their_order() {
+        let hash = |seeds: &[u8]| {
+            let mut genesis = development();
+            genesis.validators = seeds.iter().copied().map(validator).collect();
+            let chain = build_chain(&genesis).unwrap();
+            let hash = execute_genesis(&genesis, &chain).tip.block_hash;
+            let expected = (!seeds.is_empty()).then_some(hash);
+            assert_eq!(chain.genesis_hash(), expected);
+            assert_eq!(chain.validators(), &genesis.validator_set());
+            hash
+        };
+        let sets: [&[u8]; 4] = [&[], &[1, 2, 3, 4], &[2, 1, 3, 4], &[1, 2, 3]];
+        let hashes: BTreeSet<_> = sets.into_iter().map(hash).collect();
+        assert_eq!(hashes.len(), sets.len());
+    }
+
+    #[test]
+    fn lists_validators_in_hexadecimal_and_omits_an_empty_list() {
+        let mut genesis = development();
+        let json = |genesis: &Genesis| serde_json::to_value(genesis).unwrap();
+        assert_eq!(json(&genesis).get("validators"), None);
+        genesis.validators = vec![validator(1), validator(2)];
+        let text = hex::encode(validator(1).0);
+        assert_eq!(json(&genesis)["validators"][0], format!("0x{text}"));
+        let decode = serde_json::from_value::<Genesis>;
+        assert_eq!(decode(json(&genesis)).unwrap(), genesis);
+        let mut other = json(&genesis);
+        other["validators"][0] = text.into();
+        assert_eq!(decode(other.clone()).unwrap(), genesis);
+        for bad in ["", "0x12", "zz"] {
+            other["validators"][1] = bad.into();
+            let error = decode(other.clone()).unwrap_err().to_string();
+            assert!(error.contains("the key"), "{error}");
+        }
+    }
+
+    #[test]
+    fn rejects_invalid_validators() {
+        let error = |validators| {
+            let mut genesis = development();
+            genesis.validators = validators;
+            build_chain(&genesis).unwrap_err().to_string()
+        };
+        let text = hex::encode(validator(1).0);
+        let twice = error(vec![validator(1), validator(2), validator(1)]);
+        assert!(
+            twice.contains(&format!("0x{text} is listed twice")),
+            "{twice}"
+        );
+        let invalid = error(vec![validator(1), Ed25519PublicKey([0xff; 32])]);
+        assert!(invalid.contains("not a canonical point"), "{invalid}");
+        let count = ValidatorSet::LENGTH_MAX as u8 + 1;
+        let many = error((0..count).map(validator).collect());
+        assert!(many.contains("101 validators, at most 100"), "{many}");
     }
 
     /// Ledgers of earlier versions name fewer parameters in their genesis.
