@@ -1,0 +1,335 @@
+//! The running engine.
+
+use crate::adapter::{Command, NodeSender};
+use crate::context::Ledger;
+use crate::settings::Settings;
+use crate::sizes;
+use crate::start::{Actors, Shared, StartError, check_listen_address, start_actors};
+use crate::status::{EngineMetrics, EngineStatus, Step, StopReason};
+use arc_malachitebft_app_channel::app::engine::consensus::ConsensusMsg;
+use arc_malachitebft_app_channel::app::engine::consensus::state_dump::{StateDump, types};
+use arc_malachitebft_app_channel::app::engine::network::NetworkMsg;
+use arc_malachitebft_app_channel::app::metrics::{DropReason, DropReasonLabel};
+use arc_malachitebft_app_channel::app::wal;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+/// Number of threads for the engine's actors: one that signs and verifies, and one for the network
+/// and the log meanwhile.
+const WORKER_THREADS: usize = 2;
+
+/// Maximum number of commands that the adapter has not handled. It handles them in microseconds.
+const COMMANDS_MAX: usize = 16;
+
+/// A running engine. Dropping it stops it.
+pub struct Engine {
+    shared: Shared,
+    commands: mpsc::Sender<Command>,
+    thread: Option<JoinHandle<()>>,
+    log_path: PathBuf,
+}
+
+impl Engine {
+    /// Starts the engine on threads of its own, and returns when it listens. The node then receives
+    /// [`Ready`](ledger_actors::engine::EngineRequest::Ready).
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`StartError`] of the part that does not start. Nothing runs then.
+    pub fn start(settings: Settings, node: NodeSender) -> Result<Self, StartError> {
+        settings.check()?;
+        check_listen_address(&settings)?;
+        let shared = Shared::new(&settings);
+        let log_path = settings.own_log_path();
+        let (commands, command_receiver) = mpsc::channel(COMMANDS_MAX);
+        let (started_sender, started) = std::sync::mpsc::sync_channel(1);
+        let thread = {
+            let shared = shared.clone();
+            let run = move || {
+                let _guard = PanicGuard(shared.clone());
+                run_thread(&settings, node, command_receiver, &shared, &started_sender);
+            };
+            std::thread::Builder::new()
+                .name("consensus".into())
+                .spawn(run)
+        };
+        let mut engine = Self {
+            shared,
+            commands,
+            thread: Some(thread.map_err(StartError::Thread)?),
+            log_path,
+        };
+        match started.recv() {
+            Ok(Ok(())) => Ok(engine),
+            Ok(Err(error)) => {
+                // A log that does not open may be another engine's.
+                engine.join_thread();
+                if !matches!(error, StartError::Log { .. }) {
+                    wait_for_log(&engine.log_path);
+                }
+                Err(error)
+            }
+            Err(_) => {
+                engine.join_thread();
+                Err(StartError::Actor("its thread panicked".into()))
+            }
+        }
+    }
+
+    /// Returns the status, as it changes.
+    pub fn status(&self) -> watch::Receiver<EngineStatus> {
+        self.shared.stopper.subscribe()
+    }
+
+    /// Returns the address that the engine listens on, as a multiaddress.
+    pub fn listen_address(&self) -> Option<String> {
+        self.shared.observed.listen_address()
+    }
+
+    /// Tells the peers that this node has transactions for a height. Peers that wait for work then
+    /// receive [`WorkAnnounced`](ledger_actors::engine::EngineRequest::WorkAnnounced). Nothing is
+    /// sent if the engine has stopped, or while many such messages wait.
+    pub fn announce_work(&self, height: u64) {
+        // A full channel has an announcement that the peers have not received yet.
+        let _ = self.commands.try_send(Command::AnnounceWork(height));
+    }
+
+    /// Returns metrics of the engine.
+    pub fn metrics(&self) -> EngineMetrics {
+        let Shared {
+            stopper,
+            observed,
+            counters,
+            missed_turns,
+            metrics,
+        } = &self.shared;
+        let status = stopper.subscribe().borrow().clone();
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        // Valid even if the holder panicked: each change is complete.
+        let missed_turns = missed_turns
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let dropped_messages = [DropReason::BufferFull, DropReason::Restart]
+            .map(DropReasonLabel::new)
+            .map(|reason| {
+                metrics
+                    .dropped_buffered_messages
+                    .get_or_create(&reason)
+                    .get()
+            });
+        EngineMetrics {
+            height: status.height,
+            round: status.round,
+            peers: observed.peer_count(),
+            // The height is decided while the engine waits for the node to begin the next one.
+            sync_lag_blocks: observed.highest_tip().saturating_sub(if status.is_waiting {
+                status.height
+            } else {
+                status.height.saturating_sub(1)
+            }),
+            last_votes: observed.last_votes(),
+            missed_turns,
+            stranger_messages: count(&counters.stranger_messages),
+            rejected_parts: count(&counters.rejected_parts),
+            dropped_parts: count(&counters.dropped_parts),
+            missed_proposals: count(&counters.missed_proposals),
+            late_replies: count(&counters.late_replies),
+            equivocations: count(&counters.equivocations),
+            synced_blocks: count(&counters.synced_blocks),
+            queued_messages: metrics.queue_size.get().try_into().unwrap_or_default(),
+            dropped_messages: dropped_messages.iter().sum::<u64>()
+                + metrics.dropped_future_round_votes.get()
+                + metrics.dropped_future_round_proposals.get()
+                + metrics.dropped_capped_proposals.get()
+                + metrics.dropped_capped_proposed_values.get(),
+        }
+    }
+
+    /// Stops the engine, and waits until its threads have ended and its log is free.
+    pub fn stop(mut self) {
+        self.join_thread();
+        wait_for_log(&self.log_path);
+    }
+
+    fn join_thread(&mut self) {
+        self.shared.stopper.stop(StopReason::Requested);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread is in the status.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.join_thread();
+    }
+}
+
+/// Records a panic of the thread.
+struct PanicGuard(Shared);
+
+impl Drop for PanicGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stopper.stop(StopReason::Panic);
+        }
+    }
+}
+
+/// Waits until the engine has closed its log. Its thread for the log has no handle to join.
+fn wait_for_log(path: &Path) {
+    let Ok(file) = std::fs::File::open(path) else {
+        return;
+    };
+    let deadline = Instant::now() + sizes::START_TIMEOUT;
+    while file.try_lock().is_err() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns the height of the engine's log, or `None` if it has none yet. A validator may sign at
+/// this height again, because the log has the messages that it signed before.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read, is no log, or is open in a running engine.
+pub fn log_height(path: &Path) -> std::io::Result<Option<u64>> {
+    // Opening creates a file.
+    if !path.try_exists()? {
+        return Ok(None);
+    }
+    let height = wal::Log::open(path)?.sequence();
+    Ok((height > 0).then_some(height))
+}
+
+type Started = std::sync::mpsc::SyncSender<Result<(), StartError>>;
+
+fn run_thread(
+    settings: &Settings,
+    node: NodeSender,
+    commands: mpsc::Receiver<Command>,
+    shared: &Shared,
+    started: &Started,
+) {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(WORKER_THREADS)
+        .thread_name("consensus-io")
+        .enable_all()
+        .build();
+    // An error of sending means that the caller panicked.
+    let runtime: Runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = started.send(Err(StartError::Thread(error)));
+            return;
+        }
+    };
+    runtime.block_on(async {
+        let result = start(settings, node, commands, shared).await;
+        match result {
+            Ok(actors) => {
+                let _ = started.send(Ok(()));
+                watch_actors(&actors, shared).await;
+                actors.family.stop();
+                // The network closes its connections.
+                let _ = actors.network.wait(Some(sizes::POLL_TIMEOUT)).await;
+            }
+            Err(error) => {
+                let _ = started.send(Err(error));
+            }
+        }
+    });
+    // A failed engine has tasks that never end.
+    runtime.shutdown_timeout(sizes::POLL_TIMEOUT);
+}
+
+async fn start(
+    settings: &Settings,
+    node: NodeSender,
+    commands: mpsc::Receiver<Command>,
+    shared: &Shared,
+) -> Result<Actors, StartError> {
+    let actors = start_actors(settings, node, commands, shared).await?;
+    let listening = async {
+        while shared.observed.listen_address().is_none() {
+            // The adapter also waits for progress, so this task may miss a notification.
+            let _ = timeout(Duration::from_millis(20), shared.observed.progress()).await;
+        }
+    };
+    if timeout(sizes::START_TIMEOUT, listening).await.is_err() {
+        actors.family.stop();
+        return Err(StartError::NotListening(settings.listen_address.clone()));
+    }
+    Ok(actors)
+}
+
+/// Publishes the engine's state until it stops.
+async fn watch_actors(actors: &Actors, shared: &Shared) {
+    let stopper = &shared.stopper;
+    let poll = async {
+        loop {
+            let (is_responsive, dump) = match dump_consensus(actors).await {
+                Some(dump) => (true, dump),
+                None => (false, None),
+            };
+            if dump_network(actors).await == Some(false) {
+                stopper.stop(StopReason::Network);
+                return;
+            }
+            stopper.update(|status| {
+                status.is_responsive = is_responsive;
+                status.peers = shared.observed.peer_count();
+                if let Some(dump) = &dump
+                    && !status.is_waiting
+                {
+                    status.step = step(dump);
+                }
+            });
+            tokio::time::sleep(sizes::POLL_INTERVAL).await;
+        }
+    };
+    tokio::select! {
+        () = stopper.stopped() => {}
+        () = poll => {}
+    }
+}
+
+fn step(dump: &StateDump<Ledger>) -> Step {
+    match dump.consensus.step {
+        types::Step::Unstarted => Step::Idle,
+        types::Step::Propose => Step::Propose,
+        types::Step::Prevote => Step::Prevote,
+        types::Step::Precommit => Step::Precommit,
+        types::Step::Commit => Step::Commit,
+    }
+}
+
+/// Returns the state of consensus: `None` if it does not answer, `Some(None)` if it has not begun.
+async fn dump_consensus(actors: &Actors) -> Option<Option<StateDump<Ledger>>> {
+    let (reply, state) = oneshot::channel();
+    // An error means that the actor has ended, which the supervisor records.
+    actors
+        .consensus
+        .cast(ConsensusMsg::DumpState(reply.into()))
+        .ok()?;
+    timeout(sizes::POLL_TIMEOUT, state).await.ok()?.ok()
+}
+
+/// Returns whether the network runs, or `None` if it does not answer.
+async fn dump_network(actors: &Actors) -> Option<bool> {
+    let (reply, state) = oneshot::channel();
+    actors
+        .network
+        .cast(NetworkMsg::DumpState(reply.into()))
+        .ok()?;
+    let state = timeout(sizes::POLL_TIMEOUT, state).await.ok()?.ok()?;
+    Some(state.is_some())
+}

@@ -1,0 +1,33 @@
+//! The consensus engine of a chain of several validators: [Malachite], behind the node's interface
+//! [`ledger_actors::engine`]. Nothing outside this crate names the engine.
+//!
+//! [Malachite]: https://github.com/circlefin/malachite
+
+// A message of a peer must not end the process. Only a broken invariant panics.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
+)]
+
+mod adapter;
+mod certificate;
+mod codec;
+mod context;
+mod engine;
+mod gate;
+mod observed;
+mod parts;
+mod peers;
+mod settings;
+mod signer;
+mod sizes;
+mod start;
+mod status;
+mod supervisor;
+
+pub use adapter::NodeSender;
+pub use engine::{Engine, log_height};
+pub use peers::{NetworkKey, Peer, PeerError, PeerIdentity};
+pub use settings::{Settings, Timeouts};
+pub use start::StartError;
+pub use status::{EngineMetrics, EngineState, EngineStatus, Step, StopReason};
