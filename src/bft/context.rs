@@ -392,3 +392,16 @@ impl Context for Ledger {
         }
     }
 }
+
+impl core::ProposalPart<Ledger> for Part {
+    fn is_first(&self) -> bool {
+        !matches!(self, Self::Chunk { index: 1.., .. })
+    }
+
+    fn is_last(&self) -> bool {
+        match self {
+            Self::Chunk { signed, index, .. } => *index as usize + 1 >= signed.header.chunk_count(),
+            Self::Work { .. } => true,
+        }
+    }
+}

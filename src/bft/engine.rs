@@ -1,16 +1,46 @@
 //! The running engine.
+//!
+//! # What the engine's source says
+//!
+//! Read in version 0.8.2, for reports of older versions. The paths are those of its crate `engine`,
+//! unless they name another.
+//!
+//! * Votes wait for the end of a replay. `consensus.rs` buffers messages of peers unless its phase
+//!   is `Running`, which follows the replay within one call of its handler.
+//! * The log replies at any height. `wal.rs` sends an empty list if it is at the height already.
+//! * Heights start at 1, because `wal.rs` begins with height 0 as the current one: it would neither
+//!   reset nor replay it.
+//! * A new height of the log is durable before its first signature: `Log::reset` of the crate `wal`
+//!   syncs the file, and `consensus.rs` waits for it before it begins the height.
+//! * After an error of writing or syncing the log, consensus never continues
+//!   (`hang_on_safety_failure`), and the message was not sent. The same holds for an entry that
+//!   cannot be read or applied. Both become [`StopReason::Log`].
+//! * The log drops an unreadable entry and all after it when it reads them, so the next start would
+//!   replay less than was signed. [`log_height`] has no height for such a log: see [`mark_failed`].
+//! * A panic of the log's thread becomes [`StopReason::Log`] too. A build that aborts at a panic
+//!   ends the process before that.
+//! * A node without votes empties its log at each height, so it has another file
+//!   ([`Settings::log_path`]). The engine decides by the address whether it votes, not by the key.
+//! * `persistent_peers_only` closes the connection of an unknown peer when the peer has identified
+//!   itself, and messages before that are accepted. [`gate`](crate::gate) drops them. Until then a
+//!   stranger can open connections up to the transport's limits, and each of its messages needs
+//!   memory up to 4 MiB: `libp2p-scatter` 0.3 creates its connections with its own default, not
+//!   with the configured limit.
+//! * A port that is taken is only logged, so [`Engine::start`] tries it first.
 
 use crate::adapter::{Command, NodeSender};
 use crate::context::Ledger;
+use crate::error::StartError;
 use crate::settings::Settings;
 use crate::sizes;
-use crate::start::{Actors, Shared, StartError, check_listen_address, start_actors};
+use crate::start::{Actors, Shared, check_listen_address, start_actors};
 use crate::status::{EngineMetrics, EngineStatus, Step, StopReason};
 use arc_malachitebft_app_channel::app::engine::consensus::ConsensusMsg;
 use arc_malachitebft_app_channel::app::engine::consensus::state_dump::{StateDump, types};
 use arc_malachitebft_app_channel::app::engine::network::NetworkMsg;
 use arc_malachitebft_app_channel::app::metrics::{DropReason, DropReasonLabel};
 use arc_malachitebft_app_channel::app::wal;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -195,8 +225,24 @@ fn wait_for_log(path: &Path) {
     }
 }
 
-/// Returns the height of the engine's log, or `None` if it has none yet. A validator may sign at
-/// this height again, because the log has the messages that it signed before.
+/// Returns the file that records the failure of a log.
+fn failure_path(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    path.as_mut_os_string().push(".failed");
+    path
+}
+
+/// Records that a log may lack messages of its height. A later height is not affected.
+fn mark_failed(path: &Path) -> std::io::Result<()> {
+    let height = wal::Log::open(path)?.sequence();
+    let mut file = std::fs::File::create(failure_path(path))?;
+    file.write_all(height.to_string().as_bytes())?;
+    file.sync_all()
+}
+
+/// Returns the height of the engine's log, or `None` if it has none yet, or failed at this height.
+/// A validator may sign at this height again, because the log has the messages that it signed
+/// before.
 ///
 /// # Errors
 ///
@@ -207,7 +253,12 @@ pub fn log_height(path: &Path) -> std::io::Result<Option<u64>> {
         return Ok(None);
     }
     let height = wal::Log::open(path)?.sequence();
-    Ok((height > 0).then_some(height))
+    let has_failed = match std::fs::read_to_string(failure_path(path)) {
+        Ok(text) => text == height.to_string(),
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(error),
+    };
+    Ok((height > 0 && !has_failed).then_some(height))
 }
 
 type Started = std::sync::mpsc::SyncSender<Result<(), StartError>>;
@@ -249,6 +300,13 @@ fn run_thread(
     });
     // A failed engine has tasks that never end.
     runtime.shutdown_timeout(sizes::POLL_TIMEOUT);
+    if matches!(shared.stopper.reason(), Some(StopReason::Log(_))) {
+        let path = settings.own_log_path();
+        wait_for_log(&path);
+        if let Err(error) = mark_failed(&path) {
+            tracing::error!(%error, "the failure of the engine's log is not recorded");
+        }
+    }
 }
 
 async fn start(

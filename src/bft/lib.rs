@@ -10,10 +10,12 @@
 )]
 
 mod adapter;
+mod assembly;
 mod certificate;
 mod codec;
 mod context;
 mod engine;
+mod error;
 mod gate;
 mod observed;
 mod parts;
@@ -27,7 +29,7 @@ mod supervisor;
 
 pub use adapter::NodeSender;
 pub use engine::{Engine, log_height};
+pub use error::StartError;
 pub use peers::{NetworkKey, Peer, PeerError, PeerIdentity};
 pub use settings::{Settings, Timeouts};
-pub use start::StartError;
 pub use status::{EngineMetrics, EngineState, EngineStatus, Step, StopReason};

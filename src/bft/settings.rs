@@ -2,7 +2,7 @@
 
 use crate::peers::{NetworkKey, Peer, parse_address};
 use crate::sizes;
-use crate::{codec, start::StartError};
+use crate::{codec, error::StartError};
 use arc_malachitebft_app_channel::app::config::{
     ConsensusConfig, P2pConfig, PubSubProtocol, ValueSyncConfig,
 };

@@ -1,7 +1,7 @@
 //! Signatures of votes, proposals and blocks on their way.
 
 use crate::context::{Ledger, Proposal, Signature, Vote};
-use crate::parts::StreamHeader;
+use crate::parts::{SignedHeader, StreamHeader};
 use arc_malachitebft_app_channel::app::types::core::{
     SignedMessage, SignedProposal, SignedVote, ValidatorProof, VoteExtensionScope,
 };
@@ -58,19 +58,15 @@ impl Domain {
     }
 
     /// Signs the header of a block's stream.
-    pub fn sign_stream(&self, key: &Ed25519PrivateKey, header: &StreamHeader) -> Ed25519Signature {
-        key.sign(&self.proposer_message(&ProposerMessage::Stream(header)))
+    pub fn sign_stream(&self, key: &Ed25519PrivateKey, header: StreamHeader) -> SignedHeader {
+        let signature = key.sign(&self.proposer_message(&ProposerMessage::Stream(&header)));
+        SignedHeader { header, signature }
     }
 
     /// Returns whether the signature of a stream's header verifies.
-    pub fn verifies_stream(
-        &self,
-        key: &Ed25519PublicKey,
-        header: &StreamHeader,
-        signature: &Ed25519Signature,
-    ) -> bool {
-        let message = self.proposer_message(&ProposerMessage::Stream(header));
-        key.verify(&[&message], signature).is_ok()
+    pub fn verifies_stream(&self, key: &Ed25519PublicKey, signed: &SignedHeader) -> bool {
+        let message = self.proposer_message(&ProposerMessage::Stream(&signed.header));
+        key.verify(&[&message], &signed.signature).is_ok()
     }
 }
 

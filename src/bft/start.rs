@@ -7,9 +7,10 @@
 use crate::adapter::{Adapter, AdapterContext, Command, MissedTurns, NodeSender};
 use crate::codec::LedgerCodec;
 use crate::context::{Address, Ledger, Validators};
+use crate::error::StartError;
 use crate::gate::{GateContext, spawn_gate};
 use crate::observed::Observed;
-use crate::peers::{AllowedPeers, PeerError};
+use crate::peers::AllowedPeers;
 use crate::settings::Settings;
 use crate::signer::{Domain, ValidatorSigner};
 use crate::status::{Counters, Stopper};
@@ -24,52 +25,9 @@ use arc_malachitebft_app_channel::app::engine::util::output_port::{
 use arc_malachitebft_app_channel::app::metrics::{Metrics, Registry, SharedRegistry};
 use arc_malachitebft_app_channel::app::spawn;
 use arc_malachitebft_app_channel::{Signer, spawn::spawn_host_actor};
-use ledger_types::AccountAddress;
 use std::net::{TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 use tokio::sync::mpsc;
-
-/// The error of starting the engine. Nothing runs afterwards.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The chain has no validators, or too many.
-    #[error("a chain of validators has 1 to 100 validators, got {0}")]
-    ValidatorCount(usize),
-    /// The key is not a validator's.
-    #[error("{0} is no validator")]
-    NoValidator(AccountAddress),
-    /// The maximum size of a block is out of range.
-    #[error("the maximum size of a block is not valid: {0}")]
-    BlockLength(usize),
-    /// The listen address, or the address of a peer, is malformed.
-    #[error(transparent)]
-    Address(#[from] PeerError),
-    /// The node cannot listen, for example because another process does.
-    #[error("cannot listen on {address}: {source}")]
-    Listen {
-        /// The address.
-        address: String,
-        /// The reason.
-        source: std::io::Error,
-    },
-    /// The engine did not listen in time.
-    #[error("the engine does not listen on {0}")]
-    NotListening(String),
-    /// The log cannot be opened: it is malformed, or another process has it open.
-    #[error("cannot open the engine's log {path}: {reason}")]
-    Log {
-        /// The file.
-        path: String,
-        /// The engine's reason.
-        reason: String,
-    },
-    /// An actor of the engine did not start.
-    #[error("the engine does not start: {0}")]
-    Actor(String),
-    /// The thread or its runtime did not start.
-    #[error("the engine's thread does not start: {0}")]
-    Thread(std::io::Error),
-}
 
 /// What the engine publishes.
 #[derive(Clone)]

@@ -143,6 +143,14 @@ impl Stopper {
         });
     }
 
+    /// Returns the reason that the engine stopped.
+    pub(crate) fn reason(&self) -> Option<StopReason> {
+        match &self.0.borrow().state {
+            EngineState::Stopped(reason) => Some(reason.clone()),
+            EngineState::Starting | EngineState::Running => None,
+        }
+    }
+
     /// Waits until the engine has a reason to stop.
     pub(crate) async fn stopped(&self) {
         let mut status = self.subscribe();

@@ -10,7 +10,7 @@ use std::{
 use toml::Table;
 
 /// Allowed dependencies of each crate. The dependencies of an allowed crate are allowed too.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("ledger-limits", &[]),
     ("ledger-metrics", &[]),
     ("ledger-crypto", &[]),
@@ -41,10 +41,11 @@ const LAYERS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("ledger-client", &["ledger-types", "ledger-crypto"]),
+    ("ledger-bft", &["ledger-actors"]),
     ("ledger-test-support", &["ledger-execution", "ledger-store"]),
     (
         "ledger-node",
-        &["ledger-api", "ledger-client", "ledger-http"],
+        &["ledger-api", "ledger-bft", "ledger-client", "ledger-http"],
     ),
 ];
 

@@ -2,9 +2,10 @@
 
 use super::replies::publish_own;
 use super::{Adapter, AdapterContext, round_number};
+use crate::assembly::{ReceivedBlock, ReceivedPart, Rejection};
 use crate::codec::stream_message;
 use crate::context::{Address, BlockHash, Height};
-use crate::parts::{Part, ReceivedBlock, ReceivedPart, Rejection, SignedHeader};
+use crate::parts::{Part, SignedHeader};
 use crate::sizes;
 use arc_malachitebft_app_channel::app::engine::consensus::ConsensusMsg;
 use arc_malachitebft_app_channel::app::engine::network::NetworkMsg;

@@ -11,10 +11,10 @@
 mod blocks;
 mod replies;
 
+use crate::assembly::Assembly;
 use crate::certificate;
 use crate::context::{Ledger, Validators};
 use crate::observed::Observed;
-use crate::parts::Assembly;
 use crate::signer::Domain;
 use crate::sizes;
 use crate::status::{Counters, EngineState, Step, StopReason, Stopper};

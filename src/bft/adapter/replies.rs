@@ -14,7 +14,7 @@
 
 use super::{AdapterContext, answer, blocks, round_number};
 use crate::context::{Address, BlockHash, Height, Ledger};
-use crate::parts::{SignedHeader, StreamHeader};
+use crate::parts::StreamHeader;
 use crate::status::StopReason;
 use crate::{certificate, sizes};
 use arc_malachitebft_app_channel::Reply;
@@ -330,7 +330,7 @@ pub(super) fn publish_own(
         block_bytes,
         digest: HashValue::sha3_of(&[bytes]),
     };
-    let signed = SignedHeader::new(header, &context.domain, key);
+    let signed = context.domain.sign_stream(key, header);
     blocks::publish(context, &signed, bytes);
 }
 

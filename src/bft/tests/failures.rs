@@ -68,6 +68,9 @@ fn a_bad_entry_of_the_log_stops_the_engine() {
         matches!(&reason, StopReason::Log(text) if text.contains("Corrupted")),
         "{reason}"
     );
+    // The log has lost the entry, so the validator must not sign at its height again.
+    cluster.stop(0);
+    assert_eq!(ledger_bft::log_height(&path).unwrap(), None);
 }
 
 #[test]
@@ -98,4 +101,20 @@ fn a_dropped_reply_with_a_safe_answer_stops_nothing() {
             .read(|state| state.decided[0].certificate.signatures[0].validator),
         address(0)
     );
+}
+
+#[test]
+fn a_proposal_that_is_late_costs_a_turn_only() {
+    let mut cluster = Cluster::start(4, &[], u64::MAX);
+    cluster.nodes[0].read(|state| state.withholds.push("Propose"));
+    for index in 0..4 {
+        cluster.restart(index);
+    }
+    for index in 0..4 {
+        cluster.node(index).wait_for_height(8);
+    }
+    assert!(cluster.engine(0).metrics().missed_proposals > 0);
+    let missed_turns = cluster.engine(1).metrics().missed_turns;
+    assert!(missed_turns.contains_key(&address(0)));
+    cluster.check(&[0, 1, 2, 3]);
 }

@@ -39,6 +39,10 @@ pub struct State {
     pub height_max: u64,
     /// Names of requests whose replies are dropped.
     pub drops: Vec<&'static str>,
+    /// Names of requests that get no reply.
+    pub withholds: Vec<&'static str>,
+    /// The requests without a reply.
+    withheld: Vec<EngineRequest>,
 }
 
 /// A node in memory.
@@ -135,6 +139,9 @@ impl FakeNode {
         let mut state = self.state.lock().unwrap();
         if state.drops.contains(&name(&request)) {
             return;
+        }
+        if state.withholds.contains(&name(&request)) {
+            return state.withheld.push(request);
         }
         self.reply(&mut state, request);
         self.changed.notify_all();

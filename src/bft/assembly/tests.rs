@@ -1,6 +1,8 @@
 use super::*;
+use crate::parts::{CHUNK_BYTES_MAX, Part};
 use arc_malachitebft_app_channel::app::types::core::ProposalPart as _;
-use ledger_types::{ValidatorSet, Vendor};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::Vendor;
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -72,7 +74,7 @@ impl Block {
             digest,
         };
         change(&mut header);
-        let signed = SignedHeader::new(header, &domain(), &key(proposer));
+        let signed = domain().sign_stream(&key(proposer), header);
         Self { signed, bytes }
     }
 

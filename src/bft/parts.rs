@@ -4,24 +4,9 @@
 //! chunk, so parts may arrive in any order, and no byte is kept before its proposer is known. The
 //! engine's own authentication would not suffice: it identifies the peer that sent a part, but a
 //! validator also sends blocks of others again.
-//!
-//! An [`Assembly`] keeps the streams of parts that are of use: of a few heights from its own on, of
-//! the proposer of their round, of known validators' peers. Memory is bounded by
-//! [`Assembly::OPEN_BLOCKS_MAX`] blocks. When it is full, the stream that is farthest from the
-//! current round is dropped, and one that its proposer does not send itself before one that he
-//! does. So no validator can displace the block of the current round.
 
-mod assembly;
-#[cfg(test)]
-mod tests;
-
-pub use assembly::{Assembly, ReceivedBlock, ReceivedPart, Rejection};
-
-use crate::context::Ledger;
-use crate::signer::Domain;
-use arc_malachitebft_app_channel::app::types::core;
 use bytes::Bytes;
-use ledger_crypto::{Ed25519PrivateKey, Ed25519Signature, HashValue};
+use ledger_crypto::{Ed25519Signature, HashValue};
 use ledger_types::AccountAddress;
 use serde::{Deserialize, Serialize};
 
@@ -50,12 +35,12 @@ pub struct StreamHeader {
 
 impl StreamHeader {
     /// Returns the number of chunks.
-    fn chunk_count(&self) -> usize {
+    pub fn chunk_count(&self) -> usize {
         (self.block_bytes as usize).div_ceil(CHUNK_BYTES_MAX)
     }
 
     /// Returns the length of a chunk, or `None` if the block has no such chunk.
-    fn chunk_bytes(&self, index: u32) -> Option<usize> {
+    pub fn chunk_bytes(&self, index: u32) -> Option<usize> {
         let start = (index as usize).checked_mul(CHUNK_BYTES_MAX)?;
         let rest = (self.block_bytes as usize).checked_sub(start)?;
         (rest > 0).then(|| rest.min(CHUNK_BYTES_MAX))
@@ -72,12 +57,6 @@ pub struct SignedHeader {
 }
 
 impl SignedHeader {
-    /// Signs `header`.
-    pub fn new(header: StreamHeader, domain: &Domain, key: &Ed25519PrivateKey) -> Self {
-        let signature = domain.sign_stream(key, &header);
-        Self { header, signature }
-    }
-
     /// Returns the parts of the block with these bytes.
     pub fn parts(&self, bytes: &Bytes) -> impl Iterator<Item = Part> {
         let indices = 0_u32..;
@@ -107,17 +86,4 @@ pub enum Part {
         /// The height.
         height: u64,
     },
-}
-
-impl core::ProposalPart<Ledger> for Part {
-    fn is_first(&self) -> bool {
-        !matches!(self, Self::Chunk { index: 1.., .. })
-    }
-
-    fn is_last(&self) -> bool {
-        match self {
-            Self::Chunk { signed, index, .. } => *index as usize + 1 >= signed.header.chunk_count(),
-            Self::Work { .. } => true,
-        }
-    }
 }

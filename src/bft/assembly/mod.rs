@@ -1,6 +1,15 @@
 //! Assembly of blocks from parts, within limits.
+//!
+//! An [`Assembly`] keeps the streams of parts that are of use: of a few heights from its own on, of
+//! the proposer of their round, of known validators' peers. Memory is bounded by
+//! [`Assembly::OPEN_BLOCKS_MAX`] blocks. When it is full, the stream that is farthest from the
+//! current round is dropped, and one that its proposer does not send itself before one that it
+//! does. So no validator can displace the block of the current round.
 
-use super::{SignedHeader, StreamHeader};
+#[cfg(test)]
+mod tests;
+
+use crate::parts::{SignedHeader, StreamHeader};
 use crate::signer::Domain;
 use bytes::{Bytes, BytesMut};
 use ledger_crypto::HashValue;
@@ -220,7 +229,7 @@ impl Assembly {
         let proposer = proposer.filter(|one| one.address == header.proposer);
         let proposer = proposer.ok_or(Rejection::Proposer)?;
         let key = &proposer.public_key;
-        if !self.domain.verifies_stream(key, header, &signed.signature) {
+        if !self.domain.verifies_stream(key, signed) {
             return Err(Rejection::Signature);
         }
         Ok(())
