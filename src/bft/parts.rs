@@ -5,6 +5,7 @@
 //! engine's own authentication would not suffice: it identifies the peer that sent a part, but a
 //! validator also sends blocks of others again.
 
+use arc_malachitebft_app_channel::app::streaming::{StreamContent, StreamId, StreamMessage};
 use bytes::Bytes;
 use ledger_crypto::{Ed25519Signature, HashValue};
 use ledger_types::AccountAddress;
@@ -86,4 +87,10 @@ pub enum Part {
         /// The height.
         height: u64,
     },
+}
+
+/// Returns the engine's envelope of a part.
+pub fn stream_message(part: Part) -> StreamMessage<Part> {
+    let id = StreamId::new(Bytes::new());
+    StreamMessage::new(id, 0, StreamContent::Data(part))
 }

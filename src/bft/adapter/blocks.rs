@@ -1,19 +1,21 @@
 //! Blocks of other validators: parts in, and out again.
 
-use super::replies::publish_own;
-use super::{Adapter, AdapterContext, round_number};
-use crate::assembly::{ReceivedBlock, ReceivedPart, Rejection};
-use crate::codec::stream_message;
+use super::context::{AdapterContext, proposed_value, round_number};
+use crate::assembly::{Assembly, ReceivedBlock, ReceivedPart, Rejection};
 use crate::context::{Address, BlockHash, Height};
-use crate::parts::{Part, SignedHeader};
+use crate::parts::{Part, SignedHeader, StreamHeader, stream_message};
 use crate::sizes;
 use arc_malachitebft_app_channel::app::engine::consensus::ConsensusMsg;
 use arc_malachitebft_app_channel::app::engine::network::NetworkMsg;
 use arc_malachitebft_app_channel::app::types::core::{Round, ValueOrigin};
 use arc_malachitebft_app_channel::app::types::{PeerId, ProposedValue};
 use bytes::Bytes;
+use ledger_actors::engine::EngineRequest;
+use ledger_crypto::HashValue;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 
 /// Time between two log lines about parts that break a rule, so that a peer cannot fill the log.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
@@ -54,7 +56,61 @@ pub(super) fn announce_work(context: &AdapterContext, height: u64) {
         .cast(NetworkMsg::PublishProposalPart(message));
 }
 
-impl Adapter {
+/// Sends the parts of a block that this node proposes.
+pub(super) fn publish_own(
+    context: &AdapterContext,
+    height: Height,
+    round: Round,
+    valid_round: Round,
+    hash: HashValue,
+    bytes: &Bytes,
+) {
+    let Some(key) = &context.key else { return };
+    let block_bytes = bytes.len().try_into();
+    let (Ok(block_bytes), true) = (block_bytes, bytes.len() <= context.block_bytes_max) else {
+        tracing::error!(%height, bytes = bytes.len(), "the node proposes a block that is too long");
+        return;
+    };
+    let header = StreamHeader {
+        height: height.0,
+        round: round_number(round),
+        valid_round: valid_round.as_u32(),
+        proposer: context.own_address,
+        block_hash: hash,
+        block_bytes,
+        digest: HashValue::sha3_of(&[bytes]),
+    };
+    let signed = context.domain.sign_stream(key, header);
+    publish(context, &signed, bytes);
+}
+
+/// The blocks that validators propose.
+pub(super) struct Blocks {
+    context: Arc<AdapterContext>,
+    assembly: Assembly,
+    rejections: RejectionLog,
+    in_check: Arc<Semaphore>,
+}
+
+impl Blocks {
+    pub(super) fn new(context: Arc<AdapterContext>) -> Self {
+        let assembly = Assembly::new(
+            context.domain.clone(),
+            context.validators.set().clone(),
+            context.block_bytes_max,
+        );
+        Self {
+            context,
+            assembly,
+            rejections: RejectionLog::default(),
+            in_check: Arc::new(Semaphore::new(sizes::BLOCKS_IN_CHECK_MAX)),
+        }
+    }
+
+    pub(super) fn start_round(&mut self, height: u64, round: u32) {
+        self.assembly.start_round(height, round);
+    }
+
     pub(super) fn receive_part(&mut self, publisher: PeerId, part: Part) {
         let Part::Chunk {
             signed,
@@ -89,13 +145,20 @@ impl Adapter {
     /// ignores one of an earlier height.
     fn offer(&mut self, block: ReceivedBlock) {
         let context = self.context.clone();
-        let Ok(permit) = self.blocks_in_check.clone().try_acquire_owned() else {
+        let Ok(permit) = self.in_check.clone().try_acquire_owned() else {
             let counter = &context.counters.dropped_parts;
             counter.fetch_add(1, Ordering::Relaxed);
             return;
         };
         let ReceivedBlock { header, bytes } = block;
-        let checked = self.replies.received(&header, bytes);
+        let checked = context.request(|reply| EngineRequest::BlockReceived {
+            height: header.height,
+            round: header.round,
+            valid_round: header.valid_round,
+            proposer: header.proposer,
+            bytes,
+            reply,
+        });
         tokio::spawn(async move {
             let _permit = permit;
             let checked = tokio::time::timeout(sizes::DECIDED_TIMEOUT, checked).await;
@@ -107,7 +170,7 @@ impl Adapter {
                 round: Round::new(header.round),
                 valid_round: header.valid_round.into(),
                 proposer: Address(header.proposer),
-                ..super::replies::proposed_value(&checked)
+                ..proposed_value(&checked)
             };
             let message = ConsensusMsg::ReceivedProposedValue(value, ValueOrigin::Consensus);
             // An error means that the engine has stopped.
@@ -134,7 +197,11 @@ impl Adapter {
             // The header was lost in a restart. Other validators have it.
             return;
         }
-        let bytes = self.replies.block(height.0, value.0);
+        let bytes = context.request(|reply| EngineRequest::GetBlock {
+            height: height.0,
+            hash: value.0,
+            reply,
+        });
         tokio::spawn(async move {
             let Some(Some(bytes)) = context.reply_or_none(bytes).await else {
                 return;

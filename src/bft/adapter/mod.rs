@@ -9,35 +9,24 @@
 //! engine sends the next message after the reply to the last one.
 
 mod blocks;
+mod context;
 mod replies;
 
-use crate::assembly::Assembly;
+pub use context::NodeSender;
+pub(crate) use context::{AdapterContext, MissedTurns};
+
 use crate::certificate;
-use crate::context::{Ledger, Validators};
-use crate::observed::Observed;
-use crate::signer::Domain;
-use crate::sizes;
-use crate::status::{Counters, EngineState, Step, StopReason, Stopper};
+use crate::context::Ledger;
+use crate::status::{EngineState, Step, StopReason};
 use arc_malachitebft_app_channel::AppMsg;
-use arc_malachitebft_app_channel::app::engine::consensus::ConsensusRef;
-use arc_malachitebft_app_channel::app::engine::network::NetworkRef;
-use arc_malachitebft_app_channel::app::types::core::{HeightParams, LinearTimeouts, Round};
-use blocks::RejectionLog;
+use blocks::Blocks;
+use context::answer;
 use ledger_actors::engine::EngineRequest;
-use ledger_crypto::Ed25519PrivateKey;
-use ledger_types::AccountAddress;
 use replies::Replies;
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
-use tokio::sync::{Semaphore, mpsc};
-
-/// Receives the engine's requests. It returns at once: the reply follows through the request.
-pub type NodeSender = Arc<dyn Fn(EngineRequest) + Send + Sync>;
-
-/// The number of turns of each validator that ended without a decision.
-pub(crate) type MissedTurns = Arc<Mutex<BTreeMap<AccountAddress, u64>>>;
+use tokio::sync::mpsc;
 
 /// A command of the node to the adapter.
 #[derive(Debug)]
@@ -46,30 +35,10 @@ pub(crate) enum Command {
     AnnounceWork(u64),
 }
 
-/// What the adapter needs of the engine.
-pub(crate) struct AdapterContext {
-    pub node: NodeSender,
-    pub validators: Validators,
-    pub own_address: AccountAddress,
-    pub key: Option<Ed25519PrivateKey>,
-    pub domain: Domain,
-    pub timeouts: LinearTimeouts,
-    pub block_bytes_max: usize,
-    pub network: NetworkRef<Ledger>,
-    pub consensus: ConsensusRef<Ledger>,
-    pub allowed: Arc<crate::peers::AllowedPeers>,
-    pub observed: Arc<Observed>,
-    pub counters: Arc<Counters>,
-    pub missed_turns: MissedTurns,
-    pub stopper: Stopper,
-}
-
 pub(crate) struct Adapter {
     context: Arc<AdapterContext>,
     replies: Replies,
-    assembly: Assembly,
-    rejections: RejectionLog,
-    blocks_in_check: Arc<Semaphore>,
+    blocks: Blocks,
     // The next height, while the node has not begun it.
     waiting: Option<u64>,
     // The last height for which the node received `WorkAnnounced`.
@@ -79,14 +48,10 @@ pub(crate) struct Adapter {
 impl Adapter {
     pub(crate) fn new(context: AdapterContext) -> Self {
         let context = Arc::new(context);
-        let validators = context.validators.set().clone();
-        let assembly = Assembly::new(context.domain.clone(), validators, context.block_bytes_max);
         Self {
             replies: Replies::new(context.clone()),
+            blocks: Blocks::new(context.clone()),
             context,
-            assembly,
-            rejections: RejectionLog::default(),
-            blocks_in_check: Arc::new(Semaphore::new(sizes::BLOCKS_IN_CHECK_MAX)),
             waiting: None,
             announced: 0,
         }
@@ -156,7 +121,9 @@ impl Adapter {
                 valid_round,
                 address,
                 value_id,
-            } => self.restream(height, round, valid_round, address, value_id),
+            } => self
+                .blocks
+                .restream(height, round, valid_round, address, value_id),
             AppMsg::GetHistoryMinHeight { reply } => self.replies.oldest_height(reply),
             // The block follows through the engine's own messages, so the host never waits for it.
             AppMsg::ReceivedProposalPart {
@@ -167,7 +134,7 @@ impl Adapter {
             } => {
                 answer(reply, None);
                 if let (Some(publisher), Some(part)) = (published_by, part.content.into_data()) {
-                    self.receive_part(publisher, part);
+                    self.blocks.receive_part(publisher, part);
                 }
             }
             AppMsg::Decided {
@@ -215,7 +182,7 @@ impl Adapter {
 
     fn started_round(&mut self, height: u64, round: u32) {
         self.waiting = None;
-        self.assembly.start_round(height, round);
+        self.blocks.start_round(height, round);
         if let Some(last) = round.checked_sub(1) {
             let set = self.context.validators.set();
             if let Some(proposer) = set.proposer(height, last) {
@@ -253,19 +220,4 @@ impl Adapter {
             (self.context.node)(EngineRequest::WorkAnnounced { height });
         }
     }
-}
-
-impl AdapterContext {
-    fn height_params(&self) -> HeightParams<Ledger> {
-        HeightParams::new(self.validators.clone(), self.timeouts, None)
-    }
-}
-
-/// Sends a reply to the engine. An error means that the engine has stopped.
-fn answer<T>(reply: tokio::sync::oneshot::Sender<T>, value: T) {
-    let _ = reply.send(value);
-}
-
-fn round_number(round: Round) -> u32 {
-    round.as_u32().unwrap_or_default()
 }

@@ -12,92 +12,28 @@
 //! A dropped reply to `GetValue` is harmless to the engine: its host actor logs an error and
 //! handles the next message, and the round ends with the proposer's timeout.
 
-use super::{AdapterContext, answer, blocks, round_number};
+use super::blocks::publish_own;
+use super::context::{AdapterContext, Outcome, answer, proposed_value, reply_within, round_number};
 use crate::context::{Address, BlockHash, Height, Ledger};
-use crate::parts::StreamHeader;
-use crate::status::StopReason;
 use crate::{certificate, sizes};
 use arc_malachitebft_app_channel::Reply;
 use arc_malachitebft_app_channel::app::engine::host::{
     HeightParams, LocallyProposedValue, Next, ProposedValue, SyncedValueOutcome,
 };
-use arc_malachitebft_app_channel::app::types::core::{Round, Validity};
+use arc_malachitebft_app_channel::app::types::core::Round;
 use arc_malachitebft_sync::RawDecidedValue;
 use bytes::Bytes;
-use ledger_actors::engine::{
-    DecidedBlock, EncodedBlock, EngineRequest, Equivocation, ProposedBlock, SyncedBlock,
-};
-use ledger_crypto::HashValue;
+use ledger_actors::engine::{DecidedBlock, EncodedBlock, EngineRequest, Equivocation, SyncedBlock};
 use ledger_types::{AccountAddress, CommitCertificate};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::oneshot;
-use tokio::time::timeout;
 
 /// The replies of the node, forwarded to the engine.
 pub(super) struct Replies {
     context: Arc<AdapterContext>,
     // The last answer to a request of the lowest height, 0 before the first.
     oldest_height: Arc<AtomicU64>,
-}
-
-/// What became of a request.
-enum Outcome<T> {
-    Reply(T),
-    Late,
-    Dropped,
-}
-
-/// Waits for the node's reply.
-async fn reply_within<T>(limit: Duration, reply: oneshot::Receiver<T>) -> Outcome<T> {
-    match timeout(limit, reply).await {
-        Ok(Ok(value)) => Outcome::Reply(value),
-        Ok(Err(_)) => Outcome::Dropped,
-        Err(_) => Outcome::Late,
-    }
-}
-
-impl AdapterContext {
-    fn request<T>(
-        &self,
-        request: impl FnOnce(oneshot::Sender<T>) -> EngineRequest,
-    ) -> oneshot::Receiver<T> {
-        let (sender, receiver) = oneshot::channel();
-        (self.node)(request(sender));
-        receiver
-    }
-
-    /// Waits for a reply that has a safe substitute.
-    pub(super) async fn reply_or_none<T>(&self, reply: oneshot::Receiver<T>) -> Option<T> {
-        match reply_within(sizes::REPLY_TIMEOUT, reply).await {
-            Outcome::Reply(value) => Some(value),
-            Outcome::Late | Outcome::Dropped => {
-                self.counters.late_replies.fetch_add(1, Ordering::Relaxed);
-                None
-            }
-        }
-    }
-
-    /// Waits for a reply that has none. Stops the engine if it does not come.
-    async fn reply_or_stop<T>(
-        &self,
-        name: &'static str,
-        limit: Duration,
-        reply: oneshot::Receiver<T>,
-    ) -> Option<T> {
-        let reason = match reply_within(limit, reply).await {
-            Outcome::Reply(value) => return Some(value),
-            Outcome::Late => "it is late",
-            Outcome::Dropped => "it dropped the request",
-        };
-        self.no_reply(name, reason);
-        None
-    }
-
-    fn no_reply(&self, request: &'static str, reason: &'static str) {
-        self.stopper.stop(StopReason::NoReply { request, reason });
-    }
 }
 
 impl Replies {
@@ -279,70 +215,6 @@ impl Replies {
                 },
             );
         });
-    }
-
-    pub(super) fn block(&self, height: u64, hash: HashValue) -> oneshot::Receiver<Option<Bytes>> {
-        let context = &self.context;
-        context.request(|reply| EngineRequest::GetBlock {
-            height,
-            hash,
-            reply,
-        })
-    }
-
-    pub(super) fn received(
-        &self,
-        header: &StreamHeader,
-        bytes: Bytes,
-    ) -> oneshot::Receiver<Option<ProposedBlock>> {
-        self.context.request(|reply| EngineRequest::BlockReceived {
-            height: header.height,
-            round: header.round,
-            valid_round: header.valid_round,
-            proposer: header.proposer,
-            bytes,
-            reply,
-        })
-    }
-}
-
-/// Sends the parts of a block that this node proposes.
-pub(super) fn publish_own(
-    context: &AdapterContext,
-    height: Height,
-    round: Round,
-    valid_round: Round,
-    hash: HashValue,
-    bytes: &Bytes,
-) {
-    let Some(key) = &context.key else { return };
-    let block_bytes = bytes.len().try_into();
-    let (Ok(block_bytes), true) = (block_bytes, bytes.len() <= context.block_bytes_max) else {
-        tracing::error!(%height, bytes = bytes.len(), "the node proposes a block that is too long");
-        return;
-    };
-    let header = StreamHeader {
-        height: height.0,
-        round: round_number(round),
-        valid_round: valid_round.as_u32(),
-        proposer: context.own_address,
-        block_hash: hash,
-        block_bytes,
-        digest: HashValue::sha3_of(&[bytes]),
-    };
-    let signed = context.domain.sign_stream(key, header);
-    blocks::publish(context, &signed, bytes);
-}
-
-/// Returns the engine's form of a block.
-pub(super) fn proposed_value(block: &ProposedBlock) -> ProposedValue<Ledger> {
-    ProposedValue {
-        height: Height(block.height),
-        round: Round::new(block.round),
-        valid_round: block.valid_round.into(),
-        proposer: Address(block.proposer),
-        value: BlockHash(block.hash),
-        validity: Validity::from_bool(block.is_valid),
     }
 }
 

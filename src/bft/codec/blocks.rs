@@ -5,9 +5,9 @@ use super::{
     valid_round,
 };
 use crate::context::{Height, Ledger};
-use crate::parts::Part;
+use crate::parts::{Part, stream_message};
 use crate::{certificate, sizes};
-use arc_malachitebft_app_channel::app::streaming::{StreamContent, StreamId, StreamMessage};
+use arc_malachitebft_app_channel::app::streaming::{StreamContent, StreamMessage};
 use arc_malachitebft_app_channel::app::types::PeerId;
 use arc_malachitebft_app_channel::app::types::codec::{Codec, HasEncodedLen};
 use arc_malachitebft_sync::{
@@ -68,12 +68,6 @@ impl Codec<StreamMessage<Part>> for LedgerCodec {
         let part = Codec::<Part>::decode(self, bytes)?;
         Ok(stream_message(part))
     }
-}
-
-/// Returns the engine's envelope of a part.
-pub fn stream_message(part: Part) -> StreamMessage<Part> {
-    let id = StreamId::new(Bytes::new());
-    StreamMessage::new(id, 0, StreamContent::Data(part))
 }
 
 impl Codec<Status<Ledger>> for LedgerCodec {

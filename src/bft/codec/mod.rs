@@ -10,8 +10,6 @@ mod blocks;
 mod tests;
 mod votes;
 
-pub use blocks::stream_message;
-
 use crate::context::{Signature, Vote};
 use crate::parts::CHUNK_BYTES_MAX;
 use arc_malachitebft_app_channel::app::types::core::Round;

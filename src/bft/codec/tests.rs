@@ -1,6 +1,6 @@
 use super::*;
 use crate::context::{Address, BlockHash, Height, Ledger, Proposal};
-use crate::parts::{Part, SignedHeader, StreamHeader};
+use crate::parts::{Part, SignedHeader, StreamHeader, stream_message};
 use crate::sizes;
 use arc_malachitebft_app_channel::app::consensus::LivenessMsg;
 use arc_malachitebft_app_channel::app::streaming::StreamMessage;
