@@ -34,7 +34,7 @@ use crate::error::StartError;
 use crate::settings::Settings;
 use crate::sizes;
 use crate::start::{Actors, Shared, check_listen_address, start_actors};
-use crate::status::{EngineMetrics, EngineStatus, Step, StopReason};
+use crate::status::{EngineMetrics, EngineStatus, PanicGuard, Step, StopReason};
 use arc_malachitebft_app_channel::app::engine::consensus::ConsensusMsg;
 use arc_malachitebft_app_channel::app::engine::consensus::state_dump::{StateDump, types};
 use arc_malachitebft_app_channel::app::engine::network::NetworkMsg;
@@ -82,7 +82,7 @@ impl Engine {
         let thread = {
             let shared = shared.clone();
             let run = move || {
-                let _guard = PanicGuard(shared.clone());
+                let _guard = PanicGuard(shared.stopper.clone());
                 run_thread(&settings, node, command_receiver, &shared, &started_sender);
             };
             std::thread::Builder::new()
@@ -200,17 +200,6 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.join_thread();
-    }
-}
-
-/// Records a panic of the thread.
-struct PanicGuard(Shared);
-
-impl Drop for PanicGuard {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stopper.stop(StopReason::Panic);
-        }
     }
 }
 

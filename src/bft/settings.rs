@@ -140,6 +140,7 @@ impl Settings {
         p2p.discovery.enabled = false;
         p2p.discovery.max_connections_per_ip = sizes::CONNECTIONS_PER_IP_MAX;
         p2p.discovery.max_connections_per_peer = sizes::CONNECTIONS_PER_PEER_MAX;
+        p2p.discovery.ip_throttle_duration = sizes::RECONNECT_INTERVAL;
         // The engine's limit of the transport is four times this number.
         p2p.discovery.num_inbound_peers = self.peers.len().max(4);
         p2p.discovery.num_outbound_peers = self.peers.len().max(4);

@@ -43,6 +43,10 @@ pub const SYNC_RESPONSE_BYTES_MIN: usize = 4 << 20;
 /// each pair has two connections while both dial.
 pub const CONNECTIONS_PER_IP_MAX: usize = 64;
 
+/// Time between two connections from an IP address that is no configured peer's. The addresses of
+/// peers with a DNS name count as such, so a longer time would delay their return.
+pub const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Maximum number of connections with a peer: one that each side dialed, and one that replaces it.
 pub const CONNECTIONS_PER_PEER_MAX: usize = 3;
 

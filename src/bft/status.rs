@@ -160,6 +160,17 @@ impl Stopper {
     }
 }
 
+/// Stops the engine if the thread that holds it panics, for example in a task of the adapter.
+pub(crate) struct PanicGuard(pub Stopper);
+
+impl Drop for PanicGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(StopReason::Panic);
+        }
+    }
+}
+
 /// Counters of the adapter and the gate.
 #[derive(Debug, Default)]
 pub struct Counters {

@@ -17,7 +17,7 @@ pub(crate) use context::{AdapterContext, MissedTurns};
 
 use crate::certificate;
 use crate::context::Ledger;
-use crate::status::{EngineState, Step, StopReason};
+use crate::status::{EngineState, PanicGuard, Step, StopReason};
 use arc_malachitebft_app_channel::AppMsg;
 use blocks::Blocks;
 use context::answer;
@@ -65,6 +65,7 @@ impl Adapter {
     ) {
         let observed = self.context.observed.clone();
         let stopper = self.context.stopper.clone();
+        let _guard = PanicGuard(stopper.clone());
         loop {
             tokio::select! {
                 () = stopper.stopped() => return,
