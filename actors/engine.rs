@@ -9,11 +9,13 @@
 //! A height has rounds, numbered from 0. Each round has one proposer. A block is proposed in the
 //! round of its header, and later rounds of the height may propose it again, unchanged.
 
+use crate::runtime::mailbox::Recipient;
 use bytes::Bytes;
 use ledger_crypto::HashValue;
+use ledger_store::ConsensusLog;
 use ledger_types::{AccountAddress, CommitCertificate};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// A block in a round of its height, as the engine votes on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,8 @@ pub enum EquivocationKind {
 pub enum EngineRequest {
     /// The engine is ready. The reply is the first height to decide.
     Ready {
+        /// Whether the engine signs. Otherwise it follows without votes.
+        is_signer: bool,
         /// Receives the height above the newest decided block.
         reply: oneshot::Sender<u64>,
     },
@@ -123,7 +127,8 @@ pub enum EngineRequest {
         valid_round: Option<u32>,
         /// Proposer of the round.
         proposer: AccountAddress,
-        /// The block, at most [`BLOCK_BYTES_MAX`].
+        /// The block, at most as large as the chain's
+        /// [`Parameters`](ledger_types::Parameters::encoded_block_bytes_max) allow.
         bytes: Bytes,
         /// Receives the checked block, or `None` if this node cannot check it yet. The node offers
         /// it again when a round starts.
@@ -186,4 +191,74 @@ pub enum EngineRequest {
         /// Receives what became of it.
         reply: oneshot::Sender<SyncedBlock>,
     },
+}
+
+/// What a node of a chain of several validators starts with, beside the ledger.
+#[derive(Debug)]
+pub struct ConsensusStart {
+    /// Address of the node's key.
+    pub address: AccountAddress,
+    /// The durable memory of the node.
+    pub log: ConsensusLog,
+    /// Receives each height that this node begins because it has transactions. The engine announces
+    /// it to the peers.
+    pub work: watch::Sender<u64>,
+}
+
+/// Returns whether a validator may sign for `next_height`, so that it never signs two different
+/// messages for one step.
+///
+/// `signed_height` is the newest height for which it may have signed, or `None` without a record.
+/// Its signatures of that height are in the engine's log, which covers one height:
+/// `engine_log_height`.
+pub fn may_sign(
+    next_height: u64,
+    signed_height: Option<u64>,
+    engine_log_height: Option<u64>,
+) -> bool {
+    match signed_height {
+        Some(signed) if next_height == signed => engine_log_height == Some(signed),
+        Some(signed) => next_height > signed,
+        None => false,
+    }
+}
+
+/// The sending side of the requests of the engine. Clones share it.
+///
+/// The node accepts every request. So the engine must bound them: it must send the next one only
+/// after the reply to the one before, except for those about a decided block.
+#[derive(Clone, Debug)]
+pub struct EngineRequests(Recipient<EngineRequest>);
+
+impl EngineRequests {
+    pub(crate) fn new(sequencer: Recipient<EngineRequest>) -> Self {
+        Self(sequencer)
+    }
+
+    /// Sends a request. A stopped node drops its reply.
+    pub fn send(&self, request: EngineRequest) {
+        self.0.send(request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_sign;
+
+    #[test]
+    fn a_validator_signs_no_height_twice() {
+        assert!(may_sign(1, Some(0), None), "a new chain");
+        assert!(may_sign(8, Some(7), Some(7)), "a regular restart");
+        assert!(may_sign(7, Some(7), Some(7)), "the log has its signatures");
+        assert!(
+            !may_sign(7, Some(7), Some(6)),
+            "the log of the height is lost"
+        );
+        assert!(!may_sign(7, Some(7), None));
+        assert!(
+            !may_sign(6, Some(7), Some(7)),
+            "an older ledger was restored"
+        );
+        assert!(!may_sign(1, None, None), "a machine with the same keys");
+    }
 }

@@ -135,6 +135,12 @@ pub enum NotWritable {
          or served; keep the data directory, and restore the ledger from a backup or another node"
     )]
     Diverged(Arc<str>),
+    /// The consensus engine has stopped, so no block is decided here. Lasts until the next start.
+    #[error(
+        "the consensus engine has stopped: {0}; committed data is served; repair the cause, then \
+         restart the node"
+    )]
+    EngineStopped(Arc<str>),
     /// The disk has little space left. Ends without a restart when it has enough again.
     #[error("writes are paused: {0}; they resume when disk space is free")]
     LowDiskSpace(Arc<str>),
@@ -320,6 +326,8 @@ pub enum FaultKind {
     /// The results of this node differ from the ones that the validators decided. The disk works,
     /// and its content is wrong.
     Diverged,
+    /// The consensus engine has stopped. Nothing is wrong with the disk.
+    EngineStopped,
 }
 
 impl StorageFault {

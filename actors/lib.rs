@@ -28,6 +28,7 @@
 //! | `config` | [`NodeConfig`]: limits, times and sizes of all parts |
 //! | `runtime` | mailboxes, arbiter groups, worker threads, [`Clock`], fatal errors |
 //! | `state` | published state: [`Head`], accounts, the prune horizon, the health of the storage |
+//! | [`engine`] | the interface to a consensus engine |
 //! | `protocol` | messages to each actor, and the types that several actors share |
 //! | `notifier` | the task of an HTTP worker that completes its waits |
 //! | `mempool`, `sequencer`, `committer`, `storage`, `pruner`, `signatures`, `filter` | the actors; the signature threads; the [`SubmissionFilter`] of the operator |

@@ -16,6 +16,7 @@ use crate::{
     protocol::{
         broadcast::{BlockCommitted, SetPaused},
         committer::{NotPending, TransactionsRemoved},
+        consensus::{ReturnBatch, TransactionsDecided, TransactionsReady, WatchReady},
         mempool::{
             CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, Pending, PendingStatus,
             PullBatch, RemoveExpired, Removed, Submission, Submit,
@@ -67,6 +68,8 @@ pub(crate) struct Mempool {
     peers: MempoolPeers,
     /// Request of the sequencer that waits for a ready transaction.
     waiting_pull: Option<PullBatch>,
+    /// Request of the sequencer to be notified of a ready transaction.
+    watch: Option<WatchReady>,
     is_closed: bool,
     is_paused: bool,
     size: DirectorySize,
@@ -92,6 +95,7 @@ impl Mempool {
             head,
             peers,
             waiting_pull: None,
+            watch: None,
             is_closed: false,
             is_paused: false,
             size,
@@ -152,6 +156,26 @@ impl Mempool {
         self.pool.submit(pending, sequence_number, now_secs)
     }
 
+    /// Returns whether blocks of the pending transactions may be made.
+    fn may_give_batch(&self) -> bool {
+        !self.is_closed && !self.is_paused && self.clock.is_trusted()
+    }
+
+    /// Replies to a waiting [`PullBatch`].
+    fn give_batch(&mut self) {
+        let Some(PullBatch {
+            limits, reply_to, ..
+        }) = self.waiting_pull.take()
+        else {
+            return;
+        };
+        let batch = self.pool.take_batch(limits);
+        if let Some(last) = batch.last().filter(|_| self.pool.has_ready()) {
+            self.gas.record_limited_batch(last.hash());
+        }
+        reply_to.send(Batch(batch));
+    }
+
     /// Observes the clock and processes a change of the pool, as [`Self::after_change_at`] does.
     fn after_change(&mut self) {
         let now_usecs = self.clock.observe();
@@ -166,17 +190,11 @@ impl Mempool {
     /// 4. Sends the removed transactions to the committer.
     fn after_change_at(&mut self, now_secs: u64) {
         self.pool.expire(now_secs);
-        if self.pool.has_ready()
-            && !self.is_closed
-            && !self.is_paused
-            && self.clock.is_trusted()
-            && let Some(PullBatch { limits, reply_to }) = self.waiting_pull.take()
-        {
-            let batch = self.pool.take_batch(limits);
-            if let Some(last) = batch.last().filter(|_| self.pool.has_ready()) {
-                self.gas.record_limited_batch(last.hash());
+        if self.pool.has_ready() && self.may_give_batch() {
+            self.give_batch();
+            if let Some(WatchReady { reply_to }) = self.watch.take_if(|_| self.pool.has_ready()) {
+                reply_to.send(TransactionsReady);
             }
-            reply_to.send(Batch(batch));
         }
         self.size.set_saved_pool_bytes(self.pool.saved_bytes());
         self.pool.update_gauges(&self.meter);
@@ -200,6 +218,9 @@ impl Actor for Mempool {
         CheckPending::LABEL,
         GetGasPrice::LABEL,
         PullBatch::LABEL,
+        WatchReady::LABEL,
+        TransactionsDecided::LABEL,
+        ReturnBatch::LABEL,
         BlockCommitted::LABEL,
         SetPaused::LABEL,
         Close::LABEL,
@@ -292,7 +313,32 @@ impl Handler<GetGasPrice> for Mempool {
 
 impl Handler<PullBatch> for Mempool {
     fn handle(&mut self, request: PullBatch) {
+        let is_immediate = request.is_immediate;
         self.waiting_pull = Some(request);
+        self.after_change();
+        if is_immediate && let Some(PullBatch { reply_to, .. }) = self.waiting_pull.take() {
+            reply_to.send(Batch(Vec::new()));
+        }
+    }
+}
+
+impl Handler<WatchReady> for Mempool {
+    fn handle(&mut self, request: WatchReady) {
+        self.watch = Some(request);
+        self.after_change();
+    }
+}
+
+impl Handler<TransactionsDecided> for Mempool {
+    fn handle(&mut self, TransactionsDecided(transactions): TransactionsDecided) {
+        self.pool.take(&transactions);
+        self.after_change();
+    }
+}
+
+impl Handler<ReturnBatch> for Mempool {
+    fn handle(&mut self, ReturnBatch(transactions): ReturnBatch) {
+        self.pool.return_batch(&transactions);
         self.after_change();
     }
 }

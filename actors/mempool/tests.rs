@@ -88,6 +88,7 @@ impl Fixture {
                 bytes_max: usize::MAX,
                 usecs_max: u64::MAX,
             },
+            is_immediate: false,
             reply_to: self.batch_recipient.clone(),
         });
     }
@@ -261,6 +262,7 @@ async fn raises_the_gas_estimate_after_a_batch_that_its_byte_limit_ended() {
                 bytes_max: 1,
                 usecs_max: u64::MAX,
             },
+            is_immediate: false,
             reply_to: fixture.batch_recipient.clone(),
         });
         assert_eq!(fixture.batches.recv().await, Some(1));

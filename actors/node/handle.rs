@@ -8,7 +8,8 @@ use crate::{
     ClockStatus, FilterRules, GasEstimate, Head, NodeConfig, NodeError, NotWritable,
     SubmissionFilter,
     committer::Committer,
-    error::StorageFault,
+    engine::EngineRequests,
+    error::{FaultKind, StorageFault},
     mempool::Mempool,
     notifier::notifier,
     protocol::{
@@ -37,6 +38,9 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64},
 };
 use tokio::sync::oneshot;
+
+/// Name of the consensus engine in reports.
+const ENGINE: &str = "consensus";
 
 /// Returns a read of a few rows for a submission or a look-up by hash of `client`.
 pub(crate) const fn point_read(client: ClientKey) -> Work {
@@ -138,6 +142,11 @@ pub(crate) struct RequestQueues {
 }
 
 impl NodeHandle {
+    /// Returns the receiver of the requests of a consensus engine.
+    pub fn engine_requests(&self) -> EngineRequests {
+        EngineRequests::new(self.node().mailboxes.sequencer.recipient())
+    }
+
     /// Creates the handle of a node.
     pub(crate) fn new(parts: NodeParts) -> Self {
         let filter = ArcSwap::from_pointee(parts.config.filter.clone().into());
@@ -227,6 +236,16 @@ impl NodeHandle {
     /// `None` if none was found. No response may show the ledger after it.
     pub fn diverged(&self) -> Option<NotWritable> {
         self.node().health.health().diverged()
+    }
+
+    /// Reports that the consensus engine has stopped, for this reason. Submissions are rejected from
+    /// then on, and committed data is served.
+    pub fn report_engine_stopped(&self, reason: &str) {
+        self.node().health.report(&StorageFault {
+            thread: ENGINE,
+            kind: FaultKind::EngineStopped,
+            cause: reason.into(),
+        });
     }
 
     /// Reports a difference from the ledger of the validators, as the executor does when it finds

@@ -16,6 +16,7 @@ use crate::{
     mempool::meter::{PoolMeter, PoolStatus},
     pruner::meter::{PrunerMeter, PrunerStatus},
     runtime::work_meter::{WorkMeter, WorkStatus},
+    sequencer::bft::worker,
     state::flight_recorder::FlightRecorder,
     storage::{
         applier,
@@ -39,6 +40,7 @@ pub(crate) struct Meters {
     pub(crate) point_reader: Arc<WorkMeter>,
     pub(crate) readers: Arc<WorkMeter>,
     pub(crate) renderers: Arc<WorkMeter>,
+    pub(crate) consensus_log: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) scrub: Arc<ScrubMeter>,
     pub(crate) pruner: Arc<PrunerMeter>,
@@ -72,6 +74,7 @@ impl Meters {
             point_reader: Arc::new(WorkMeter::new(readers::POINT_THREAD, 1)),
             readers: Arc::new(WorkMeter::new(readers::THREAD, reader_count)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
+            consensus_log: Arc::new(WorkMeter::new(worker::THREAD, 1)),
             commit: Arc::default(),
             scrub: Arc::default(),
             pruner: Arc::default(),
@@ -84,7 +87,7 @@ impl Meters {
     }
 
     /// Returns the metrics of the threads behind queues.
-    pub(crate) fn work(&self) -> [&Arc<WorkMeter>; 6] {
+    pub(crate) fn work(&self) -> [&Arc<WorkMeter>; 7] {
         [
             &self.executor,
             &self.writer,
@@ -92,6 +95,7 @@ impl Meters {
             &self.point_reader,
             &self.readers,
             &self.renderers,
+            &self.consensus_log,
         ]
     }
 
@@ -118,8 +122,9 @@ impl Meters {
 pub struct MeterStatus {
     /// Transactions in the mempool.
     pub pool: PoolStatus,
-    /// The threads behind queues: executor, writer, applier, point reader, readers, renderers.
-    pub work: [WorkStatus; 6],
+    /// The threads behind queues: executor, writer, applier, point reader, readers, renderers,
+    /// consensus log.
+    pub work: [WorkStatus; 7],
     /// Commits and prune steps.
     pub commit: CommitStatus,
     /// Verification of the ledger's files.

@@ -12,6 +12,7 @@
 //! | `store-applier` | application of durable blocks that a reader waits for | the requests of readers; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
 //! | `point-reader` | queries of a few rows | the queue of point reads; the disk |
+//! | `consensus-log`, with several validators | checks of their blocks, writes of the consensus log | its queue; the disk |
 //! | `store-scrubber` | verification of the files, at most a fifth of the time | a request of storage; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 //! | `stall-monitor` | samples of the progress of all others | its interval |

@@ -22,7 +22,10 @@ use crate::{
         arbiters::ActorHost, clock::LedgerClock, fatal::FatalErrorReporter, mailbox::Recipient,
         work_queue::JobTurn, worker::WorkerThread,
     },
-    sequencer::{Engine, Sequencer, SequencerPeers},
+    sequencer::{
+        Engine, Sequencer, SequencerPeers,
+        bft::worker::{ConsensusJob, ConsensusLogPeers, ConsensusWorker},
+    },
     signatures::SignatureQueues,
     state::{
         directory_size::DirectorySize,
@@ -40,7 +43,7 @@ use crate::{
     },
 };
 use crossbeam_channel::{Receiver, Sender};
-use ledger_store::{StoreFiles, StoreScrubber, StoreWriter};
+use ledger_store::{ConsensusLog, StoreFiles, StoreScrubber, StoreWriter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
 use std::sync::Arc;
@@ -81,6 +84,8 @@ pub(crate) struct Workers {
     pub(crate) applier: WorkerThread<ApplyRequest>,
     pub(crate) point_reader: WorkerThread<JobTurn>,
     pub(crate) readers: Vec<WorkerThread<JobTurn>>,
+    /// `None` on a chain of one node.
+    pub(crate) consensus_log: Option<WorkerThread<ConsensusJob>>,
 }
 
 /// What the threads that serve requests without an actor are started with.
@@ -107,11 +112,23 @@ impl<H: ActorHost> Parts<H> {
             mailboxes: wiring.mailboxes,
             reporter: reporter.clone(),
         };
+        let (consensus, log) = opened
+            .consensus
+            .map(|opened| (opened.start, opened.log))
+            .unzip();
+        let engine = match consensus {
+            Some(start) => Engine::bft(start, queues.consensus.0),
+            None => Engine::solo(&opened.tip),
+        };
         let (executor, ordered) = queues.ordered;
         let (commits, write_jobs) = queues.commits;
         let (reads, read_turns, reader_turns) = queues.reads;
         let (rendering, renderers, renderer_turns) = queues.renderers;
         let reader = DurableReader::new(opened.reader, queues.applies.0);
+        let consensus_log = log.map(|log| {
+            let jobs = queues.consensus.1;
+            shared.consensus_log(log, reader.clone(), jobs, peers.consensus_log)
+        });
         let context = shared.read_context(reader.clone());
         let (count, nice) = (shared.config.storage.readers, shared.config.work.nice);
         let requests = RequestQueues {
@@ -126,11 +143,12 @@ impl<H: ActorHost> Parts<H> {
                 readers: reads.readers(count, nice, &reader_turns, &context),
                 applier: shared.applier(&opened.writer, queues.applies.1),
                 writer: shared.writer(opened.writer, cells.horizon, write_jobs, peers.writer),
-                executor: shared.executor(opened.tip.clone(), reader, ordered, commits.clone()),
+                executor: shared.executor(opened.tip, reader, ordered, commits.clone()),
+                consensus_log,
             },
             actors: Actors {
                 mempool: shared.mempool(opened.pool, peers.mempool),
-                sequencer: shared.sequencer(&opened.tip, peers.sequencer),
+                sequencer: shared.sequencer(engine, peers.sequencer),
                 committer: shared.committer(executor, cells.head, peers.committer),
                 storage: shared.storage(commits, reads, read_turns, queues.passes.0, peers.storage),
                 pruner: shared.pruner(&opened.ledger_info, peers.pruner),
@@ -179,9 +197,9 @@ impl Shared {
         )
     }
 
-    fn sequencer(&self, tip: &ChainTip, peers: SequencerPeers) -> Sequencer {
+    fn sequencer(&self, engine: Engine, peers: SequencerPeers) -> Sequencer {
         Sequencer::new(
-            Engine::solo(tip),
+            engine,
             self.config.sequencer.clone(),
             self.clock.clone(),
             self.meters().flight.clone(),
@@ -284,6 +302,19 @@ impl Shared {
             self.health.clone(),
             self.reporter.clone(),
         )
+    }
+
+    fn consensus_log(
+        &self,
+        log: ConsensusLog,
+        reader: DurableReader,
+        jobs: Receiver<ConsensusJob>,
+        peers: ConsensusLogPeers,
+    ) -> WorkerThread<ConsensusJob> {
+        let health = self.health.clone();
+        let faults = Recipient::new(move |fault| health.report(&fault));
+        let worker = ConsensusWorker::new(self.chain.clone(), log, reader, peers);
+        worker.serve(jobs, faults, self.reporter.clone())
     }
 
     /// Returns the scrubber, unless scrubbing is off.

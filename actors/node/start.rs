@@ -4,16 +4,18 @@ use super::{
     Node,
     parts::Parts,
     threads::{Threads, watch},
-    wires::Opened,
+    wires::{Opened, OpenedConsensus},
     wiring::Wiring,
 };
 use crate::{
     Clock, NodeConfig, StartError,
+    engine::ConsensusStart,
     mempool::{
         Pool,
         persistence::restore::{Restored, RestoredFile, restore},
     },
     runtime::{arbiters::Arbiters, clock::LedgerClock, fatal::FatalErrorReporter},
+    sequencer::bft::restore::restore as restore_consensus,
 };
 use ledger_store::Store;
 use ledger_vm::Chain;
@@ -53,10 +55,45 @@ impl Node {
         config: NodeConfig,
         clock: Clock,
     ) -> Result<Self, StartError> {
+        Self::start_opened(open(chain, store, data_dir, config, clock)?, data_dir)
+    }
+
+    /// Starts a node of a chain of several validators. Its engine sends requests to
+    /// [`NodeHandle::engine_requests`](crate::NodeHandle::engine_requests). Also returns the height
+    /// that the engine decides first.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Node::start`], and [`StartError::Store`] if the consensus log cannot
+    /// be read.
+    pub async fn start_with_consensus(
+        chain: Chain,
+        store: Store,
+        data_dir: Option<&Path>,
+        config: NodeConfig,
+        consensus: ConsensusStart,
+    ) -> Result<(Self, u64), StartError> {
+        let (mut opened, file) = open(chain, store, data_dir, config, Clock::default())?;
+        let start = restore_consensus(
+            &consensus,
+            &opened.chain,
+            opened.tip.clone(),
+            opened.ledger_info.oldest_block_height,
+        )?;
+        let next_height = start.next_height();
+        let log = consensus.log;
+        opened.consensus = Some(OpenedConsensus { start, log });
+        let node = Self::start_opened((opened, file), data_dir)?;
+        Ok((node, next_height))
+    }
+
+    fn start_opened(
+        (opened, restored_file): (Opened, Option<RestoredFile>),
+        data_dir: Option<&Path>,
+    ) -> Result<Self, StartError> {
         if !Arbiters::can_start() {
             return Err(StartError::NoSystem);
         }
-        let (opened, restored_file) = open(chain, store, data_dir, config, clock)?;
         let reporter = FatalErrorReporter::new();
         let arbiters = Arbiters::start(opened.config.actors.threads, reporter.clone())
             .map_err(StartError::Thread)?;
@@ -117,6 +154,7 @@ fn open(
         scrubber,
         tip,
         ledger_info,
+        consensus: None,
     };
     Ok((opened, file))
 }

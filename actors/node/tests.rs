@@ -278,6 +278,7 @@ async fn submission_validated_before_a_block_is_ready_after_it() {
             bytes_max: usize::MAX,
             usecs_max: u64::MAX,
         },
+        is_immediate: false,
         reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0).unwrap()),
     });
     // The mailbox is first in, first out, so the mempool has handled the pull before it replies.
@@ -298,6 +299,7 @@ fn pull_batch() -> (PullBatch, mpsc::Receiver<usize>) {
             bytes_max: usize::MAX,
             usecs_max: u64::MAX,
         },
+        is_immediate: false,
         reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0.len()).unwrap()),
     };
     (pull, batches)

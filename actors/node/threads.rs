@@ -81,6 +81,9 @@ impl Workers {
             self.applier.spawn(reporter, &meters.applier)?,
             self.point_reader.spawn(reporter, &meters.point_reader)?,
         ];
+        if let Some(log) = self.consensus_log {
+            threads.push(log.spawn(reporter, &meters.consensus_log)?);
+        }
         for reader in self.readers {
             threads.push(reader.spawn(reporter, &meters.readers)?);
         }

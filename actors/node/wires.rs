@@ -14,7 +14,13 @@ use crate::{
     },
     pruner::{Pruner, PrunerPeers},
     runtime::{arbiters::ActorHost, clock::LedgerClock, work_queue::JobTurn},
-    sequencer::{Sequencer, SequencerPeers},
+    sequencer::{
+        Sequencer, SequencerPeers,
+        bft::{
+            BftStart,
+            worker::{ConsensusJob, ConsensusLogPeers},
+        },
+    },
     signatures::{SignatureChecks, SignatureQueues},
     state::{
         directory_size::DirectorySize, head::HeadPublisher, prune_horizon::PruneHorizonPublisher,
@@ -29,7 +35,7 @@ use crate::{
     },
 };
 use crossbeam_channel::{Receiver, Sender};
-use ledger_store::{StoreFiles, StoreReader, StoreScrubber, StoreWriter, UsageMeter};
+use ledger_store::{ConsensusLog, StoreFiles, StoreReader, StoreScrubber, StoreWriter, UsageMeter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
 use std::sync::Arc;
@@ -48,6 +54,15 @@ pub(crate) struct Opened {
     pub(crate) usage: UsageMeter,
     pub(crate) tip: ChainTip,
     pub(crate) ledger_info: LedgerInfo,
+    /// `None` on a chain of one node.
+    pub(crate) consensus: Option<OpenedConsensus>,
+}
+
+/// The consensus log, and what it holds.
+#[derive(Debug)]
+pub(crate) struct OpenedConsensus {
+    pub(crate) start: BftStart,
+    pub(crate) log: ConsensusLog,
 }
 
 impl Opened {
@@ -85,6 +100,7 @@ pub(super) fn opened(
         reader,
         files,
         scrubber,
+        consensus: None,
     }
 }
 
@@ -106,6 +122,7 @@ pub(crate) struct Peers {
     pub(super) pruner: PrunerPeers,
     pub(super) writer: WriterPeers,
     pub(super) scrubber: ScrubberPeers,
+    pub(super) consensus_log: ConsensusLogPeers,
 }
 
 /// The sending and the receiving sides of the queues.
@@ -124,6 +141,8 @@ pub(crate) struct Queues {
     pub(super) signatures: (SignatureChecks, SignatureQueues),
     /// From the handle to the renderers.
     pub(super) renderers: (Renderers, RenderersGuard, Receiver<JobTurn>),
+    /// From the sequencer to the thread of the consensus log.
+    pub(super) consensus: (Sender<ConsensusJob>, Receiver<ConsensusJob>),
 }
 
 /// The published values.

@@ -5,26 +5,18 @@
 
 use super::{handle::Mailboxes, meters::Meters, renderers::Renderers, wires::*};
 use crate::protocol::{
-    broadcast::*, committer::*, mempool::*, pruner::*, sequencer::*, storage::*,
+    broadcast::*, committer::*, consensus::*, mempool::*, pruner::*, sequencer::*, storage::*,
 };
 use crate::{
     committer::CommitterPeers,
     mempool::MempoolPeers,
     protocol::{commit_queue::CommitQueue, durable_reader::ApplyRequests},
     pruner::PrunerPeers,
-    runtime::arbiters::{ActorHost, ArbiterGroup},
-    runtime::fatal::FatalErrorReporter,
-    sequencer::{SequencerPeers, blocks_in_flight_max},
+    runtime::{arbiters::*, fatal::*},
+    sequencer::{SequencerPeers, bft::worker::*, blocks_in_flight_max},
     signatures::SignatureChecks,
-    state::{
-        head::HeadPublisher,
-        prune_horizon::{Horizon, PruneHorizonPublisher},
-        storage_health::StorageHealthPublisher,
-    },
-    storage::{
-        StoragePeers, health::HealthReporter, inline_reader::InlineStore, readers::ReadQueues,
-        scrubber::ScrubberPeers, write_jobs_max, writer::WriterPeers,
-    },
+    state::{head::*, prune_horizon::*, storage_health::*},
+    storage::{health::*, inline_reader::*, readers::*, scrubber::*, writer::*, *},
 };
 use std::sync::Arc;
 
@@ -79,8 +71,12 @@ fn peers(to: &Mailboxes) -> Peers {
         },
         sequencer: SequencerPeers {
             mempool: to.mempool.recipient::<PullBatch>(),
-            // The mempool sends the batch to the recipient in the pull.
+            // The mempool sends its answers to the recipients in the requests.
             batches: to.sequencer.recipient::<Batch>(),
+            watch_ready: to.mempool.recipient::<WatchReady>(),
+            ready: to.sequencer.recipient::<TransactionsReady>(),
+            decided: to.mempool.recipient::<TransactionsDecided>(),
+            returned: to.mempool.recipient::<ReturnBatch>(),
             committer: to.committer.recipient::<ExecuteBlock>(),
         },
         committer: CommitterPeers {
@@ -110,6 +106,10 @@ fn peers(to: &Mailboxes) -> Peers {
         scrubber: ScrubberPeers {
             storage: to.storage.recipient::<ScrubDone>(),
         },
+        consensus_log: ConsensusLogPeers {
+            checked: to.sequencer.recipient::<BlockChecked>(),
+            decisions: to.sequencer.recipient::<DecisionDurable>(),
+        },
     }
 }
 
@@ -118,26 +118,25 @@ fn queues(opened: &Opened, meters: &Meters, reporter: &FatalErrorReporter) -> Qu
     let config = &opened.config;
     let blocks_max = blocks_in_flight_max(&config.sequencer);
     let reads_max = config.storage.read_queue_capacity;
-    let (work, costs) = (&config.work, &meters.costs);
-    let (point_meter, meter) = (&meters.point_reader, &meters.readers);
+    let (work, costs, point) = (&config.work, &meters.costs, &meters.point_reader);
     Queues {
         ordered: crossbeam_channel::bounded(blocks_max),
         commits: CommitQueue::new(write_jobs_max(blocks_max), reporter.clone()),
         applies: ApplyRequests::new(),
-        reads: ReadQueues::new(reads_max, work, costs, point_meter, meter),
+        reads: ReadQueues::new(reads_max, work, costs, point, &meters.readers),
         // The storage requests a pass after the end of the one before.
         passes: crossbeam_channel::bounded(1),
         signatures: SignatureChecks::new(&config.signatures),
         renderers: Renderers::new(work, Arc::clone(costs), Arc::clone(&meters.renderers)),
+        consensus: crossbeam_channel::bounded(JOBS_MAX),
     }
 }
 
 /// Creates the cells. Each is written by one part, or by compare-and-swap.
 fn cells(opened: &Opened, to: &Mailboxes) -> Cells {
     let horizon = PruneHorizonPublisher::new(Horizon::of(&opened.ledger_info));
-    let head = HeadPublisher::new(opened.ledger_info, horizon.horizon());
     Cells {
-        head,
+        head: HeadPublisher::new(opened.ledger_info, horizon.horizon()),
         horizon,
         health: HealthReporter::new(
             StorageHealthPublisher::default(),

@@ -204,6 +204,8 @@ impl ActorMessage for GetGasPrice {
 #[derive(Debug)]
 pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,
+    /// Whether the mempool replies at once, with an empty batch if no transaction is ready.
+    pub(crate) is_immediate: bool,
     pub(crate) reply_to: Recipient<Batch>,
 }
 

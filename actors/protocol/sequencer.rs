@@ -5,7 +5,7 @@ use ledger_types::CheckedTransaction;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// The transactions of the next block, in order. A batch is never empty.
+/// The transactions of the next block, in order. Empty only if the pull was immediate.
 #[derive(Debug)]
 pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
 

@@ -1,31 +1,38 @@
 //! The sequencer: decides the order of blocks.
 //!
-//! While fewer than `blocks_in_flight_max` blocks are ordered and not yet durable, it pulls the
-//! next batch from the mempool. The mempool replies once it has transactions. The [`Engine`]
-//! turns a batch into a block. No other part of the node depends on the kind of the engine.
+//! At most `blocks_in_flight_max` blocks are ordered and not yet durable. The [`Engine`] decides
+//! what the next block is: a node alone pulls a batch from the mempool, and several validators
+//! agree. No other part of the node depends on the kind of the engine.
 
+pub(crate) mod bft;
+mod ordering;
 mod solo;
+
+pub(crate) use ordering::SequencerPeers;
 
 use crate::{
     SequencerConfig,
+    engine::EngineRequest,
     protocol::{
         broadcast::{BlockCommitted, SetPaused},
-        committer::ExecuteBlock,
-        mempool::{BatchLimits, PullBatch},
+        consensus::{BlockChecked, DecisionDurable, TransactionsReady},
+        mempool::PullBatch,
         sequencer::{Batch, CheckHeartbeat, Stop},
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         clock::LedgerClock,
         fatal::FatalErrorReporter,
-        mailbox::Recipient,
         timer::{TimedActor, Timer},
     },
     state::flight_recorder::FlightRecorder,
 };
-use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
+use bft::{Bft, BftStart, worker::ConsensusJob};
+use crossbeam_channel::Sender;
+use ledger_types::ChainTip;
+use ordering::{NAME, Ordering, batch_limits};
 use solo::Solo;
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 /// Maximum number of heartbeat blocks in addition to the blocks in flight.
 ///
@@ -48,6 +55,8 @@ pub(crate) fn blocks_in_flight_max(config: &SequencerConfig) -> usize {
 pub(crate) enum Engine {
     /// Ordering by this node alone.
     Solo(Solo),
+    /// Ordering by several validators.
+    Bft(Box<Bft>),
 }
 
 impl Engine {
@@ -56,45 +65,19 @@ impl Engine {
         Self::Solo(Solo::new(tip))
     }
 
-    fn order(
-        &mut self,
-        transactions: Vec<Arc<CheckedTransaction>>,
-        now_usecs: u64,
-    ) -> OrderedBlock {
-        match self {
-            Self::Solo(solo) => solo.order(transactions, now_usecs),
-        }
+    /// Creates an engine that continues a chain of several validators.
+    pub(crate) fn bft(start: BftStart, jobs: Sender<ConsensusJob>) -> Self {
+        Self::Bft(Box::new(Bft::new(start, jobs)))
     }
-}
-
-/// The recipients of the sequencer's messages, and of the replies to them.
-#[derive(Debug)]
-pub(crate) struct SequencerPeers {
-    pub(crate) mempool: Recipient<PullBatch>,
-    pub(crate) committer: Recipient<ExecuteBlock>,
-    /// The sequencer itself, to which the mempool sends the batches.
-    pub(crate) batches: Recipient<Batch>,
 }
 
 /// The sequencer actor.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
     engine: Engine,
-    config: SequencerConfig,
-    clock: LedgerClock,
-    recorder: FlightRecorder,
-    reporter: FatalErrorReporter,
-    peers: SequencerPeers,
-    is_stopped: bool,
-    /// Whether a pull is outstanding.
+    ordering: Ordering,
+    /// Whether a pull of [`Engine::Solo`] is outstanding.
     is_pull_outstanding: bool,
-    /// Number of blocks that are ordered and not yet durable.
-    in_flight: usize,
-    /// Whether heartbeats are paused because disk space is low. The mempool withholds batches
-    /// itself.
-    is_paused: bool,
-    /// Elapsed time at the last block.
-    last_block_elapsed_usecs: u64,
 }
 
 impl Sequencer {
@@ -108,88 +91,95 @@ impl Sequencer {
     ) -> Self {
         Self {
             engine,
-            config,
-            last_block_elapsed_usecs: clock.source().elapsed_usecs(),
-            clock,
-            recorder,
-            reporter,
-            peers,
-            is_stopped: false,
+            ordering: Ordering {
+                config,
+                last_block_elapsed_usecs: clock.source().elapsed_usecs(),
+                clock,
+                recorder,
+                reporter,
+                peers,
+                is_stopped: false,
+                in_flight: 0,
+                is_paused: false,
+            },
             is_pull_outstanding: false,
-            in_flight: 0,
-            is_paused: false,
         }
     }
 
-    /// Pulls the next batch if no pull is outstanding and another block may be in flight.
+    /// Pulls the next batch of a node alone, if no pull is outstanding and another block may be in
+    /// flight.
     fn pull_if_below_limit(&mut self) {
-        let is_at_limit = self.in_flight >= self.config.blocks_in_flight_max;
-        if self.is_stopped || self.is_pull_outstanding || is_at_limit {
+        let Ordering {
+            config,
+            peers,
+            in_flight,
+            is_stopped,
+            ..
+        } = &self.ordering;
+        let is_at_limit = *in_flight >= config.blocks_in_flight_max;
+        if *is_stopped || self.is_pull_outstanding || is_at_limit {
             return;
         }
         self.is_pull_outstanding = true;
-        self.peers.mempool.send(PullBatch {
-            limits: BatchLimits {
-                transactions_max: self.config.block_transactions_max,
-                bytes_max: self.config.block_bytes_max,
-                usecs_max: self.config.block_time_max_ms.saturating_mul(1_000),
-            },
-            reply_to: self.peers.batches.clone(),
+        peers.mempool.send(PullBatch {
+            limits: batch_limits(config),
+            is_immediate: false,
+            reply_to: peers.batches.clone(),
         });
     }
 
-    fn order(&mut self, transactions: Vec<Arc<CheckedTransaction>>) {
-        let reading = self.clock.source().read();
-        let block = self
-            .engine
-            .order(transactions, self.clock.observe_at(reading));
-        self.clock.record_block(block.timestamp_usecs, reading);
-        self.last_block_elapsed_usecs = reading.elapsed_usecs;
-        self.in_flight += 1;
-        let sizes = block.transactions.iter().map(|user| user.size_bytes());
-        self.recorder
-            .record_ordered(block.height, sizes.len(), sizes.sum());
-        self.peers.committer.send(ExecuteBlock(block));
+    /// Continues with the next block, if one may be ordered.
+    fn advance(&mut self) {
+        match &mut self.engine {
+            Engine::Solo(_) => self.pull_if_below_limit(),
+            Engine::Bft(bft) => bft.start_next_height(&mut self.ordering),
+        }
     }
 
     /// Orders an empty block if no block was ordered for `heartbeat_secs`.
-    ///
-    /// The idle time is elapsed time, so that a clock that is set back does not stop the heartbeat.
     fn order_heartbeat_if_due(&mut self) {
-        let idle_usecs = self
-            .clock
-            .source()
-            .elapsed_usecs()
-            .saturating_sub(self.last_block_elapsed_usecs);
-        let is_due = idle_usecs >= self.config.heartbeat_secs.saturating_mul(1_000_000);
-        let may_order = !self.is_stopped && !self.is_paused && self.clock.is_trusted();
-        if is_due && may_order && self.in_flight == 0 {
-            self.order(Vec::new());
+        let Self {
+            engine, ordering, ..
+        } = self;
+        let may_order = !ordering.is_stopped && !ordering.is_paused && ordering.clock.is_trusted();
+        if !ordering.is_heartbeat_due() || !may_order || ordering.in_flight > 0 {
+            return;
+        }
+        match engine {
+            Engine::Solo(solo) => solo.order(Vec::new(), ordering),
+            Engine::Bft(bft) => bft.start_next_height(ordering),
         }
     }
 }
 
 impl Actor for Sequencer {
-    const NAME: &'static str = "sequencer";
+    const NAME: &'static str = NAME;
     const CAPACITY: &'static str = "actors.sequencer.mailbox_capacity";
     const LABELS: &'static [&'static str] = &[
         Batch::LABEL,
         BlockCommitted::LABEL,
+        EngineRequest::LABEL,
+        BlockChecked::LABEL,
+        DecisionDurable::LABEL,
+        TransactionsReady::LABEL,
         SetPaused::LABEL,
         Stop::LABEL,
         CheckHeartbeat::LABEL,
     ];
 
-    /// Pulls the first batch. A node runs the sequencer last, so a start that fails has ordered no
+    /// Begins to order blocks. A node runs the sequencer last, so a start that fails has ordered no
     /// block.
     fn started(&mut self) {
-        self.pull_if_below_limit();
+        match &mut self.engine {
+            Engine::Solo(_) => self.pull_if_below_limit(),
+            Engine::Bft(bft) => bft.started(&mut self.ordering),
+        }
     }
 }
 
 impl TimedActor for Sequencer {
     fn timers(&self) -> Vec<Timer<Self>> {
-        if self.config.heartbeat_secs == 0 {
+        if self.ordering.config.heartbeat_secs == 0 {
             return Vec::new();
         }
         vec![Timer::every(HEARTBEAT_CHECK_INTERVAL, CheckHeartbeat)]
@@ -204,42 +194,87 @@ impl Handler<CheckHeartbeat> for Sequencer {
 }
 
 impl Handler<Batch> for Sequencer {
-    fn handle(&mut self, batch: Batch) {
+    fn handle(&mut self, Batch(transactions): Batch) {
+        let ordering = &mut self.ordering;
         self.is_pull_outstanding = false;
-        if !self.is_stopped {
-            self.order(batch.0);
-            self.pull_if_below_limit();
+        if ordering.is_stopped {
+            return;
         }
+        match &mut self.engine {
+            Engine::Solo(solo) => solo.order(transactions, ordering),
+            Engine::Bft(bft) => return bft.handle_batch(transactions, ordering),
+        }
+        self.pull_if_below_limit();
     }
 }
 
 impl Handler<BlockCommitted> for Sequencer {
-    fn handle(&mut self, _: BlockCommitted) {
+    fn handle(&mut self, committed: BlockCommitted) {
+        let ordering = &mut self.ordering;
         // A stopped sequencer orders no block, so it needs no count.
-        if self.is_stopped {
+        if ordering.is_stopped {
             return;
         }
-        match self.in_flight.checked_sub(1) {
-            Some(in_flight) => {
-                self.in_flight = in_flight;
-                self.pull_if_below_limit();
-            }
-            None => self
-                .reporter
-                .report(Self::NAME, &"a block was committed that was not ordered"),
+        match ordering.in_flight.checked_sub(1) {
+            Some(in_flight) => ordering.in_flight = in_flight,
+            None => return ordering.report(&"a block was committed that was not ordered"),
         }
+        if let Engine::Bft(bft) = &mut self.engine {
+            bft.record_committed(&committed.block);
+        }
+        self.advance();
     }
 }
 
 impl Handler<SetPaused> for Sequencer {
     fn handle(&mut self, pause: SetPaused) {
-        self.is_paused = pause.0;
+        self.ordering.is_paused = pause.0;
+        if let Engine::Bft(bft) = &mut self.engine {
+            bft.start_next_height(&mut self.ordering);
+        }
+    }
+}
+
+impl Handler<EngineRequest> for Sequencer {
+    fn handle(&mut self, request: EngineRequest) {
+        // A node alone has no engine that sends requests. A stopped node drops the reply.
+        if let Engine::Bft(bft) = &mut self.engine
+            && !self.ordering.is_stopped
+        {
+            bft.handle(request, &mut self.ordering);
+        }
+    }
+}
+
+impl Handler<BlockChecked> for Sequencer {
+    fn handle(&mut self, checked: BlockChecked) {
+        if let Engine::Bft(bft) = &mut self.engine {
+            bft.handle_checked(checked, &mut self.ordering);
+        }
+    }
+}
+
+impl Handler<DecisionDurable> for Sequencer {
+    fn handle(&mut self, DecisionDurable { height }: DecisionDurable) {
+        if let Engine::Bft(bft) = &mut self.engine
+            && !self.ordering.is_stopped
+        {
+            bft.execute_decided(height, &mut self.ordering);
+        }
+    }
+}
+
+impl Handler<TransactionsReady> for Sequencer {
+    fn handle(&mut self, _: TransactionsReady) {
+        if let Engine::Bft(bft) = &mut self.engine {
+            bft.handle_ready(&mut self.ordering);
+        }
     }
 }
 
 impl Handler<Stop> for Sequencer {
     fn handle(&mut self, stop: Stop) {
-        self.is_stopped = true;
+        self.ordering.is_stopped = true;
         // An error means that the receiver was dropped: the stop was canceled.
         let _ = stop.done.send(());
     }

@@ -1,5 +1,6 @@
 //! Ordering by one node alone: each batch becomes the next block.
 
+use super::ordering::Ordering;
 use bytes::Bytes;
 use ledger_types::{AccountAddress, ChainTip, CheckedTransaction, OrderedBlock};
 use std::sync::Arc;
@@ -23,15 +24,23 @@ impl Solo {
         }
     }
 
-    /// Orders the next block.
-    ///
-    /// Its time is `now_usecs`, the ledger's time, or one microsecond after its parent if that is
-    /// later. So a clock that is set back does not stop the chain.
+    /// Orders a block of `transactions`.
     pub(super) fn order(
         &mut self,
         transactions: Vec<Arc<CheckedTransaction>>,
-        now_usecs: u64,
-    ) -> OrderedBlock {
+        ordering: &mut Ordering,
+    ) {
+        let reading = ordering.clock.source().read();
+        let now_usecs = ordering.clock.observe_at(reading);
+        let block = self.next(transactions, now_usecs);
+        ordering.execute_at(block, reading);
+    }
+
+    /// Returns the next block.
+    ///
+    /// Its time is `now_usecs`, the ledger's time, or one microsecond after its parent if that is
+    /// later. So a clock that is set back does not stop the chain.
+    fn next(&mut self, transactions: Vec<Arc<CheckedTransaction>>, now_usecs: u64) -> OrderedBlock {
         self.height += 1;
         self.timestamp_usecs = now_usecs.max(self.timestamp_usecs.saturating_add(1));
         OrderedBlock {
@@ -59,7 +68,7 @@ mod tests {
         let times = [50_000, 40_000, 50_001, 60_000];
         let blocks: Vec<_> = times
             .iter()
-            .map(|&now| solo.order(transactions.clone(), now))
+            .map(|&now| solo.next(transactions.clone(), now))
             .collect();
         let stamps: Vec<_> = blocks
             .iter()

@@ -3,14 +3,19 @@
 use super::*;
 use crate::{
     Clock,
+    protocol::{
+        committer::ExecuteBlock,
+        consensus::{ReturnBatch, TransactionsDecided, WatchReady},
+    },
     runtime::{
         fatal::FatalErrorReporter,
-        mailbox::{Mailbox, MailboxControl as _},
+        mailbox::{Mailbox, MailboxControl as _, Recipient},
         timer::RESOLUTION,
     },
     testing::ledger_clock,
 };
 use ledger_test_support::{HandClock, block::block, draft::draft};
+use ledger_types::OrderedBlock;
 use tokio::sync::{mpsc, oneshot};
 
 const NOW: u64 = 1_800_000_000;
@@ -39,6 +44,10 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         mempool: Recipient::new(move |pull| pull_sender.send(pull).unwrap()),
         committer: Recipient::new(move |ExecuteBlock(block)| block_sender.send(block).unwrap()),
         batches: sequencer.recipient(),
+        watch_ready: Recipient::new(drop::<WatchReady>),
+        ready: sequencer.recipient(),
+        decided: Recipient::new(drop::<TransactionsDecided>),
+        returned: Recipient::new(drop::<ReturnBatch>),
     };
     let actor = Sequencer::new(
         Engine::solo(&block(0, &[], &[]).tip),

@@ -83,6 +83,7 @@ pub(super) fn error_counter(error: &NodeError) -> &'static str {
         NodeError::NotWritable(NotWritable::WriteFailed(_)) => "errors: write failed",
         NodeError::NotWritable(NotWritable::ReadFailed(_)) => "errors: read failed",
         NodeError::NotWritable(NotWritable::Diverged(_)) => "errors: diverged",
+        NodeError::NotWritable(NotWritable::EngineStopped(_)) => "errors: engine stopped",
         NodeError::NotWritable(NotWritable::LowDiskSpace(_)) => "errors: low disk space",
         NodeError::NotWritable(NotWritable::ClockUntrusted(_)) => "errors: clock not trusted",
     }

@@ -117,6 +117,7 @@ impl StartUp<'_> {
             usage: UsageMeter::default(),
             tip,
             ledger_info,
+            consensus: None,
         };
         let wiring = Wiring::new(&opened, &host, &failure);
         let parts = Parts::new(opened, wiring, &failure);

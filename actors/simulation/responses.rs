@@ -68,7 +68,10 @@ impl Oracle {
             }
             // A reader runs only when the newest block is applied. A node that orders alone cannot
             // differ from a decision.
-            NodeError::NotApplied | NodeError::NotWritable(NotWritable::Diverged(_)) => false,
+            NodeError::NotApplied
+            | NodeError::NotWritable(NotWritable::Diverged(_) | NotWritable::EngineStopped(_)) => {
+                false
+            }
             NodeError::Overloaded(_) | NodeError::Stopping => true,
         };
         if !is_permitted && !self.scheduler.is_halted() {

@@ -62,7 +62,7 @@ enum Unhealthy {
 /// Returns the rank of a kind of fault, higher for one that leaves less of the node in use.
 fn severity(kind: FaultKind) -> u8 {
     match kind {
-        FaultKind::Write | FaultKind::FileMoved => 0,
+        FaultKind::EngineStopped | FaultKind::Write | FaultKind::FileMoved => 0,
         FaultKind::Read => 1,
         FaultKind::Diverged => 2,
     }
@@ -129,6 +129,7 @@ impl Unhealthy {
                     FaultKind::Write | FaultKind::FileMoved => NotWritable::WriteFailed(cause),
                     FaultKind::Read => NotWritable::ReadFailed(cause),
                     FaultKind::Diverged => NotWritable::Diverged(cause),
+                    FaultKind::EngineStopped => NotWritable::EngineStopped(cause),
                 }
             }
         }

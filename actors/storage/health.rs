@@ -85,6 +85,12 @@ impl HealthReporter {
                 "the ledger can be neither read nor written: only data in memory is served; repair \
                  the disk, then restart the node"
             ),
+            FaultKind::EngineStopped => tracing::error!(
+                thread,
+                %error,
+                "the consensus engine has stopped: submissions are rejected, committed data is \
+                 served; repair the cause, then restart the node"
+            ),
             FaultKind::Diverged => tracing::error!(
                 thread,
                 %error,

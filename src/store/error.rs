@@ -190,6 +190,7 @@ macro_rules! from_redb {
 }
 
 from_redb!(
+    DatabaseError,
     StorageError,
     TableError,
     TransactionError,

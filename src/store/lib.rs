@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `io` | isolation of disk faults, identity of files, timing of syncs, number of pages |
 //! | `tables` | tables, keys, rows, digests |
-//! | `wal`, `index` | write-ahead log; memtables, runs, compaction, bloom filters |
+//! | `wal`, `index`, `consensus_log` | write-ahead log; memtables, runs, compaction, bloom filters; [`ConsensusLog`], the memory of a validator |
 //! | `read` | views, snapshots, queries, pages |
 //! | `directory` | names, lock, format, checksums |
 //! | `scrub` | verification of the files of an open store |
@@ -55,6 +55,7 @@
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
 )]
 
+mod consensus_log;
 mod directory;
 mod error;
 #[doc(hidden)]
@@ -72,6 +73,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use consensus_log::{CONSENSUS_LOG_FILE, ConsensusLog, LoggedDecision, LoggedProposal};
 pub use directory::{
     flight_files::{FLIGHT_FILES_MAX, write_flight_file},
     open::FileSize,

@@ -21,7 +21,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["error", "options"],
             &["io"],
             &["tables"],
-            &["wal", "index"],
+            &["wal", "index", "consensus_log"],
             &["read"],
             &["directory", "scrub"],
             &["write"],
@@ -36,6 +36,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["config"],
             &["runtime"],
             &["state"],
+            &["engine"],
             &["protocol"],
             &["notifier"],
             &[
@@ -70,7 +71,7 @@ const LAYERS: [(&str, Layers); 6] = [
         &[
             &["access", "open_files", "signals", "telemetry"],
             &["config"],
-            &["admin", "faucet"],
+            &["admin", "consensus", "faucet"],
             &["compose"],
             &["cli"],
         ],

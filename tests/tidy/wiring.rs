@@ -15,12 +15,13 @@ const WIRING: &str = "actors/node/wiring.rs";
 const LINES_MAX: usize = 150;
 
 /// Senders of the table that are outside of the wiring: they have the mailbox itself.
-const OUTSIDE: [&str; 3] = ["handle", "node", "timer"];
+const OUTSIDE: [&str; 4] = ["engine", "handle", "node", "timer"];
 
 /// Threads that send messages, by the type that holds their recipients.
-const THREADS: [(&str, &str); 3] = [
+const THREADS: [(&str, &str); 4] = [
     ("WriterPeers", "thread store-writer"),
     ("ScrubberPeers", "thread store-scrubber"),
+    ("ConsensusLogPeers", "thread consensus-log"),
     ("HealthReporter", "thread with a `HealthReporter`"),
 ];
 

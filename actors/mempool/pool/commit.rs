@@ -4,10 +4,11 @@ use super::{BlockTimes, Pool, account::Account, entry::Entry};
 use crate::{RemovalReason, protocol::mempool::PoolKey};
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_types::{
-    AccountAddress, Discard, ExecutedBlock,
+    AccountAddress, CheckedTransaction, Discard, ExecutedBlock,
     ReplayProtector::{self, Nonce, SequenceNumber},
     ValidationStatus,
 };
+use std::sync::Arc;
 
 impl Pool {
     /// Records the work of the transactions of a durable block, and its times. Later estimates
@@ -45,34 +46,24 @@ impl Pool {
                 Nonce(nonce) => self.use_nonce(sender, nonce, executed.hash),
             }
         }
-        let mut not_executed: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::default();
+        let mut not_executed = Vec::new();
         for discarded in &block.discarded {
             let Some(transaction) = self.by_hash.get(&discarded.hash) else {
                 continue;
             };
             let key = PoolKey::of(transaction.raw());
             if discarded.is_not_included() {
-                not_executed
-                    .entry(key.sender)
-                    .or_default()
-                    .push(key.protector);
+                not_executed.push(key);
                 continue;
             }
             let status = ValidationStatus::from_code(discarded.status_code);
             match status.expect("execution refuses with statuses of this ledger") {
                 // The transaction ran too early: its predecessor was omitted or rejected.
-                ValidationStatus::SequenceNumberTooNew => {
-                    not_executed
-                        .entry(key.sender)
-                        .or_default()
-                        .push(key.protector);
-                }
+                ValidationStatus::SequenceNumberTooNew => not_executed.push(key),
                 status => self.discard(key, status),
             }
         }
-        for (address, protectors) in not_executed {
-            self.release(address, &protectors);
-        }
+        self.release_all(not_executed);
         // `removed` names all removed transactions except those that were executed.
         let removed_unexecuted = self.removed.len() - removed_before;
         (len_before - self.len()).saturating_sub(removed_unexecuted)
@@ -137,6 +128,52 @@ impl Pool {
             _ => RemovalReason::Rejected(status.into()),
         };
         self.remove_entry(key, reason);
+    }
+
+    /// Takes the transactions of a block of another validator, so that no later batch has them.
+    ///
+    /// A transaction whose predecessors the pool has not given to a block stays: the block executes
+    /// it, or a later batch may have it.
+    pub(crate) fn take(&mut self, transactions: &[Arc<CheckedTransaction>]) {
+        for transaction in transactions {
+            if !self.by_hash.contains_key(&transaction.hash()) {
+                continue;
+            }
+            let PoolKey { sender, protector } = PoolKey::of(transaction.raw());
+            let taken = self.change(sender, |account| match protector {
+                SequenceNumber(number) if account.sequence().next() != number => None,
+                protector => account.take(protector),
+            });
+            if let Some(entry) = taken {
+                self.unindex_waiting(&entry);
+            }
+        }
+    }
+
+    /// Makes the transactions of a batch wait again, because no block has them.
+    pub(crate) fn return_batch(&mut self, transactions: &[Arc<CheckedTransaction>]) {
+        let held = transactions
+            .iter()
+            .filter(|transaction| self.by_hash.contains_key(&transaction.hash()));
+        let returned = held.map(|transaction| PoolKey::of(transaction.raw()));
+        self.release_all(returned.collect());
+    }
+
+    /// Makes transactions wait again, those of an account together. The accounts come in the order
+    /// of their first transactions, because the first one may set the tag of its price.
+    fn release_all(&mut self, keys: Vec<PoolKey>) {
+        let mut accounts: Vec<(AccountAddress, Vec<ReplayProtector>)> = Vec::new();
+        let mut index: HashMap<AccountAddress, usize> = HashMap::default();
+        for PoolKey { sender, protector } in keys {
+            let at = *index.entry(sender).or_insert(accounts.len());
+            match accounts.get_mut(at) {
+                Some((_, protectors)) => protectors.push(protector),
+                None => accounts.push((sender, vec![protector])),
+            }
+        }
+        for (address, protectors) in accounts {
+            self.release(address, &protectors);
+        }
     }
 
     /// Makes transactions wait again that a block did not execute. They may be valid, so a later

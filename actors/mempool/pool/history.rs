@@ -93,8 +93,10 @@ impl<'a> History<'a> {
                 self.submit(&transaction);
             }
             60..75 => self.take(),
-            75..90 => self.commit_next(),
-            90..92 => self.commit_foreign(),
+            75..86 => self.commit_next(),
+            86..89 => self.decide_foreign(),
+            89..91 => self.return_batch(),
+            91..92 => self.commit_foreign(),
             92..99 => {
                 self.now_secs += self.random.u64(..8);
                 self.pool.expire(self.now_secs);
@@ -259,6 +261,43 @@ impl<'a> History<'a> {
         }
     }
 
+    /// Decides a block of another validator, with some of the transactions of this pool. It is
+    /// committed later.
+    fn decide_foreign(&mut self) {
+        let waiting = self.model.items.iter().filter(|item| !item.is_taken);
+        let waiting: Vec<_> = waiting.map(|item| Arc::clone(&item.transaction)).collect();
+        let mut block: Vec<_> = waiting.into_iter().filter(|_| self.random.bool()).collect();
+        if self.random.bool() {
+            self.random.shuffle(&mut block);
+        }
+        self.pool.take(&block);
+        for transaction in &block {
+            let taken = self.model.take(transaction.hash());
+            self.count(match taken {
+                true => "decided elsewhere: taken",
+                false => "decided elsewhere: not next",
+            });
+        }
+        if !block.is_empty() {
+            self.blocks.push_back(block);
+        }
+    }
+
+    /// Returns the newest batch, because validators decided another block.
+    fn return_batch(&mut self) {
+        let Some(batch) = self.blocks.pop_back() else {
+            return;
+        };
+        self.pool.return_batch(&batch);
+        for transaction in by_account(batch) {
+            let item = self.model.find(PoolKey::of(transaction.raw()));
+            if item.is_some_and(|item| item.hash() == transaction.hash() && item.is_taken) {
+                self.count("batch: returned");
+                self.model.set_taken(transaction.hash(), false);
+            }
+        }
+    }
+
     /// Commits a block of another node, with transactions that this pool has not supplied.
     fn commit_foreign(&mut self) {
         let drafts = (0..3).map(|_| self.draft().signature(9).checked());
@@ -332,7 +371,7 @@ impl<'a> History<'a> {
             };
             self.model.remove_item(transaction.hash(), Some(reason));
         }
-        for transaction in released {
+        for transaction in by_account(released) {
             self.count("commit: released");
             self.model.set_taken(transaction.hash(), false);
         }
@@ -426,6 +465,17 @@ impl<'a> History<'a> {
         }
         assert_eq!(self.pool.has_ready(), self.model.has_ready());
     }
+}
+
+/// Returns transactions in the order in which the pool makes them wait again: those of an account
+/// together.
+fn by_account(transactions: Vec<Arc<CheckedTransaction>>) -> Vec<Arc<CheckedTransaction>> {
+    let sender = |transaction: &Arc<CheckedTransaction>| transaction.raw().sender;
+    let senders: Vec<_> = transactions.iter().map(sender).collect();
+    let first = |of: AccountAddress| senders.iter().position(|&sender| sender == of);
+    let mut ordered = transactions;
+    ordered.sort_by_key(|transaction| first(sender(transaction)));
+    ordered
 }
 
 /// Returns the text without numbers and hashes, so that texts of one kind are equal.

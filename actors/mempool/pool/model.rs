@@ -376,14 +376,30 @@ impl Model {
             }
             batch.push(best.hash());
             self.give(&best);
-            let key = (best.key().sender, best.price());
-            for tags in [&mut self.taken_end_tags, &mut self.last_end_tags] {
-                let last = tags.entry(key).or_default();
-                *last = (*last).max(best.end_tag());
-            }
-            self.set_taken(best.hash(), true);
+            self.record_taken(&best);
         }
         batch
+    }
+
+    /// Takes a transaction for a block of another validator, if all before it are taken. Returns
+    /// whether it was.
+    pub(super) fn take(&mut self, hash: HashValue) -> bool {
+        let item = self.items.iter().find(|item| item.hash() == hash);
+        let Some(item) = item.filter(|item| self.is_next(item)).cloned() else {
+            return false;
+        };
+        self.record_taken(&item);
+        true
+    }
+
+    /// Marks a transaction as taken, which advances the tags of its account.
+    fn record_taken(&mut self, item: &Item) {
+        let key = (item.key().sender, item.price());
+        for tags in [&mut self.taken_end_tags, &mut self.last_end_tags] {
+            let last = tags.entry(key).or_default();
+            *last = (*last).max(item.end_tag());
+        }
+        self.set_taken(item.hash(), true);
     }
 
     pub(super) fn expire(&mut self, now_secs: u64) {

@@ -16,7 +16,10 @@ const EXPECTED_EVENTS: &str = "
     batch: ended by the transaction limit
     batch: one transaction above the byte limit
     batch: one transaction above the time limit
+    batch: returned
     commit: released
+    decided elsewhere: not next
+    decided elsewhere: taken
     orderless: Mempool is full. Mempool size: Capacity:
     orderless: Mempool is full. Mempool size: bytes, Capacity: bytes
     orderless: Mempool is full. Mempool size: ms of estimated execution, Capacity: ms of estimated execution

@@ -124,6 +124,7 @@ fn pull_that_waits_receives_the_whole_list() {
             bytes_max: usize::MAX,
             usecs_max: u64::MAX,
         },
+        is_immediate: false,
         reply_to: Recipient::new(move |batch: Batch| send_batch.send(batch.0.len()).unwrap()),
     });
     let list: Vec<_> = (1..5).map(|number| draft(1, number).checked()).collect();

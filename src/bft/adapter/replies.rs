@@ -46,7 +46,8 @@ impl Replies {
 
     pub(super) fn ready(&self, reply: Reply<(Height, HeightParams<Ledger>)>) {
         let context = self.context.clone();
-        let first = context.request(|reply| EngineRequest::Ready { reply });
+        let is_signer = context.key.is_some();
+        let first = context.request(|reply| EngineRequest::Ready { is_signer, reply });
         tokio::spawn(async move {
             let first = context.reply_or_stop("Ready", sizes::READY_TIMEOUT, first);
             match first.await {

@@ -149,7 +149,7 @@ impl FakeNode {
 
     fn reply(&self, state: &mut State, request: EngineRequest) {
         match request {
-            EngineRequest::Ready { reply } => {
+            EngineRequest::Ready { reply, .. } => {
                 let _ = reply.send(state.decided.len() as u64 + 1);
             }
             EngineRequest::RoundStarted { height, reply, .. } => {

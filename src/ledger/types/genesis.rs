@@ -175,6 +175,10 @@ impl Genesis {
             Err("block_gas_max is too low: it must be 1000 or more")
         } else if parameters.block_output_bytes_max < BLOCK_OUTPUT_BYTES_MIN {
             Err("block_output_bytes_max is too low: it must be 16384 or more")
+        } else if parameters.block_transactions_max == 0 || parameters.block_bytes_max == 0 {
+            Err("block_transactions_max and block_bytes_max must be 1 or more")
+        } else if parameters.block_bytes_max > Parameters::BLOCK_BYTES_MAX {
+            Err("block_bytes_max is too high: it must be 67108864 or less")
         } else if !root_delays.contains(&parameters.root_delay_blocks) {
             Err("root_delay_blocks is 2 to 64")
         } else {

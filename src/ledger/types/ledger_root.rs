@@ -45,6 +45,15 @@ impl RecentRoots {
         self.0[0]
     }
 
+    /// Returns the root after the block at `height`, or `None` if it is not among them.
+    ///
+    /// `newest_height` is the height of the newest block.
+    pub fn at(&self, height: u64, newest_height: u64) -> Option<LedgerRoot> {
+        let age = usize::try_from(newest_height.checked_sub(height)?).ok()?;
+        let index = self.0.len().checked_sub(1)?.checked_sub(age)?;
+        self.0.get(index).copied()
+    }
+
     /// Returns the roots after a further block with this root. `delay_blocks` is not 0.
     pub fn followed_by(&self, root: LedgerRoot, delay_blocks: u64) -> Self {
         let kept_max = usize::try_from(delay_blocks).unwrap_or(usize::MAX) - 1;

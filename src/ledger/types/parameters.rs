@@ -24,6 +24,15 @@ pub struct Parameters {
     ///
     /// The transaction that reaches the limit is the last user transaction of the block.
     pub block_output_bytes_max: u64,
+    /// Maximum number of user transactions in a block.
+    ///
+    /// Validators check it before they vote. A node that orders alone follows its configuration.
+    pub block_transactions_max: u64,
+    /// Maximum total size of the user transactions of a block in BCS, in bytes, up to
+    /// [`Self::BLOCK_BYTES_MAX`]. A single larger transaction may have a block of its own.
+    ///
+    /// Validators check it before they vote. A node that orders alone follows its configuration.
+    pub block_bytes_max: u64,
     /// Number of heights after which a block header names the result of a block, from
     /// [`Self::ROOT_DELAY_BLOCKS_MIN`] to [`Self::ROOT_DELAY_BLOCKS_MAX`].
     ///
@@ -55,6 +64,10 @@ impl Default for Parameters {
             // limit of the reference node, 4 MiB, would split that block. The executed blocks that
             // are not yet durable hold at most several times this limit.
             block_output_bytes_max: 8 * 1024 * 1024,
+            // Twice what a node takes by default, so that operators can raise the settings. A block
+            // then travels in a few dozen messages.
+            block_transactions_max: 10_000,
+            block_bytes_max: 6 * 1024 * 1024,
             // Twice the 3 blocks in flight of a node with default settings, and some more, so that
             // a node that is behind by a few blocks can still check the header of a proposal.
             root_delay_blocks: 8,
@@ -63,13 +76,33 @@ impl Default for Parameters {
     }
 }
 
+/// Maximum size of an encoded block header with the number of transactions, in bytes. A header has
+/// about 200.
+const HEADER_BYTES_MAX: u64 = 1024;
+
+/// Maximum size of the length before an encoded transaction, in bytes.
+const LENGTH_BYTES_MAX: u64 = 5;
+
 impl Parameters {
+    /// Maximum of [`Self::block_bytes_max`]. A validator holds the blocks that others propose in
+    /// memory, a few at a time.
+    pub const BLOCK_BYTES_MAX: u64 = 64 * 1024 * 1024;
     /// Minimum of [`Self::root_delay_blocks`]. One block is in flight at least, and fewer than the
     /// delay may be.
     pub const ROOT_DELAY_BLOCKS_MIN: u64 = 2;
     /// Maximum of [`Self::root_delay_blocks`]. The tip of the chain, which each record of the
     /// write-ahead log holds, has 40 bytes for each of these blocks.
     pub const ROOT_DELAY_BLOCKS_MAX: u64 = 64;
+
+    /// Returns the maximum size of a block in the form in which validators exchange it, in bytes.
+    pub fn encoded_block_bytes_max(&self) -> u64 {
+        let lengths = self.block_transactions_max.saturating_mul(LENGTH_BYTES_MAX);
+        // A single transaction may exceed the limit on the transactions of a block.
+        let transactions = self.block_bytes_max.max(self.transaction_bytes_max);
+        transactions
+            .saturating_add(lengths)
+            .saturating_add(HEADER_BYTES_MAX)
+    }
 
     /// Checks the size of a signed transaction in BCS, in bytes.
     ///

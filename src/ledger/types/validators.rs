@@ -1,6 +1,7 @@
 //! The validators of a chain, their votes, and the certificate of a decided block.
 
 use crate::{AccountAddress, Vendor};
+use bytes::Bytes;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -164,6 +165,26 @@ pub enum CertificateError {
 }
 
 impl CommitCertificate {
+    /// Returns the form in which a block stores the certificate.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the certificate has no BCS form. Every one has.
+    pub fn to_bytes(&self) -> Bytes {
+        bcs::to_bytes(self)
+            .expect("certificates have a BCS form")
+            .into()
+    }
+
+    /// Decodes the form in which a block stores the certificate.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of BCS if the bytes encode no certificate.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, bcs::Error> {
+        bcs::from_bytes(bytes)
+    }
+
     /// Returns the vote that `validator` signed.
     pub fn vote(&self, validator: AccountAddress) -> Vote {
         Vote {

@@ -271,6 +271,8 @@ mod tests {
         for name in [
             "block_gas_max",
             "block_output_bytes_max",
+            "block_transactions_max",
+            "block_bytes_max",
             "root_delay_blocks",
         ] {
             parameters.remove(name).expect("the parameter is present");
@@ -320,6 +322,13 @@ mod tests {
             rejection(|g| g.parameters.block_output_bytes_max = 0),
             GenesisError::Parameters(_)
         ));
+        for error in [
+            rejection(|g| g.parameters.block_transactions_max = 0),
+            rejection(|g| g.parameters.block_bytes_max = 0),
+            rejection(|g| g.parameters.block_bytes_max = Parameters::BLOCK_BYTES_MAX + 1),
+        ] {
+            assert!(matches!(error, GenesisError::Parameters(_)), "{error}");
+        }
         for delay_blocks in [0, 1, 65] {
             let mut genesis = development();
             genesis.parameters.root_delay_blocks = delay_blocks;

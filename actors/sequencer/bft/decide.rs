@@ -1,0 +1,143 @@
+//! Decided blocks, and the start of the next height.
+
+use super::{
+    Bft, FOLLOWED_HEIGHTS, OwnBatch, answer, return_batch,
+    rules::Parent,
+    worker::{ConsensusJob, Then},
+};
+use crate::{
+    protocol::{
+        consensus::{TransactionsDecided, WatchReady},
+        proposed_block::CheckedBlock,
+    },
+    sequencer::ordering::Ordering,
+};
+use ledger_types::{CommitCertificate, OrderedBlock};
+use std::{collections::BTreeSet, sync::Arc};
+use tokio::sync::oneshot;
+
+impl Bft {
+    /// Makes a decision durable, and then acknowledges it.
+    pub(super) fn decide(
+        &mut self,
+        certificate: CommitCertificate,
+        reply: oneshot::Sender<()>,
+        ordering: &mut Ordering,
+    ) {
+        let height = certificate.height;
+        if height <= self.parent.height {
+            // The engine repeats a decision after a restart.
+            return answer(reply, ());
+        }
+        let Some(proposal) = self.proposals.of_block(height, certificate.block_hash) else {
+            ordering.report(&format_args!(
+                "block {height} was decided, and this node does not have it"
+            ));
+            return;
+        };
+        let (block, is_synced) = (Arc::clone(&proposal.block), proposal.is_synced);
+        self.parent = Parent::of(&block);
+        self.proposals.remove_decided(height);
+        self.decided.push_back((certificate.clone(), block));
+        let job = ConsensusJob::Decide {
+            certificate,
+            ledger_height: self.ledger_height,
+            reply,
+        };
+        self.send_job(job, ordering);
+        if !self.is_signer {
+            self.follow(is_synced, ordering);
+        }
+    }
+
+    /// Counts the heights that this node followed without votes. After enough of them, it may sign
+    /// for later heights from its next start on.
+    ///
+    /// A block that a peer sent because this node had missed it does not count: only a proposal
+    /// shows that the other validators are at this height, so that nothing which this node signed
+    /// before concerns a later one.
+    fn follow(&mut self, is_synced: bool, ordering: &Ordering) {
+        self.followed = match is_synced {
+            true => 0,
+            false => self.followed.saturating_add(1),
+        };
+        let is_validator = self.validators().get(&self.address).is_some();
+        if self.followed == FOLLOWED_HEIGHTS && is_validator {
+            let height = self.parent.height;
+            let then: Then = Box::new(move || {
+                tracing::warn!(height, "this validator may vote again: restart the node");
+            });
+            self.send_job(ConsensusJob::RecordHeight { height, then }, ordering);
+        }
+    }
+
+    /// Executes a decided block that is durable.
+    pub(in crate::sequencer) fn execute_decided(&mut self, height: u64, ordering: &mut Ordering) {
+        let next = self.decided.pop_front();
+        let Some((certificate, block)) = next.filter(|(_, block)| block.header.height == height)
+        else {
+            return ordering.report(&format_args!("block {height} is durable out of order"));
+        };
+        let own = self.own_batch.take_if(|own| own.height <= height);
+        if let Some(OwnBatch { transactions, .. }) = own {
+            let decided: BTreeSet<_> = block
+                .transactions
+                .iter()
+                .map(|checked| checked.hash())
+                .collect();
+            let left_out = transactions
+                .into_iter()
+                .filter(|checked| !decided.contains(&checked.hash()));
+            return_batch(left_out.collect(), ordering);
+        }
+        if !block.transactions.is_empty() {
+            let decided = TransactionsDecided(block.transactions.clone());
+            ordering.peers.decided.send(decided);
+        }
+        let reading = ordering.clock.source().read();
+        ordering.execute_at(ordered(&certificate, &block), reading);
+    }
+
+    /// Starts the next height if the newest one is finalized and nothing speaks against it.
+    pub(in crate::sequencer) fn start_next_height(&mut self, ordering: &mut Ordering) {
+        let height = self.parent.height.saturating_add(1);
+        let in_flight = ordering.in_flight.saturating_add(self.decided.len());
+        let is_held = ordering.is_stopped
+            || ordering.is_paused
+            || in_flight >= ordering.config.blocks_in_flight_max;
+        if self.next_height.is_none() || is_held {
+            return;
+        }
+        let is_wanted =
+            self.has_work || self.announced_height >= height || ordering.is_heartbeat_due();
+        if !is_wanted {
+            if !self.is_watching {
+                self.is_watching = true;
+                let reply_to = ordering.peers.ready.clone();
+                ordering.peers.watch_ready.send(WatchReady { reply_to });
+            }
+            return;
+        }
+        if std::mem::take(&mut self.has_work) {
+            self.work.send_replace(height);
+        }
+        if let Some(reply) = self.next_height.take() {
+            answer(reply, height);
+        }
+    }
+}
+
+/// Returns a decided block in the form in which it is executed.
+fn ordered(certificate: &CommitCertificate, block: &CheckedBlock) -> OrderedBlock {
+    let header = &block.header;
+    OrderedBlock {
+        height: header.height,
+        epoch: header.epoch,
+        round: header.round,
+        proposer: header.proposer,
+        timestamp_usecs: header.timestamp_usecs,
+        transactions: block.transactions.clone(),
+        executed: Some(header.executed),
+        certificate: certificate.to_bytes(),
+    }
+}

@@ -1,0 +1,58 @@
+//! What a validator knows after a start: the blocks of its consensus log.
+
+use super::BftStart;
+use crate::{
+    engine::ConsensusStart,
+    protocol::{consensus::Turn, proposed_block::CheckedBlock},
+};
+use ledger_crypto::DecodedKeys;
+use ledger_store::StoreError;
+use ledger_types::ChainTip;
+use ledger_vm::Chain;
+
+/// Reads the decided blocks above `tip`, and the proposals at the height above them.
+///
+/// # Errors
+///
+/// Returns the error of the log, and [`StoreError::Inconsistent`] if it holds a block that is not
+/// one of the chain.
+pub(crate) fn restore(
+    consensus: &ConsensusStart,
+    chain: &Chain,
+    tip: ChainTip,
+    oldest_height: u64,
+) -> Result<BftStart, StoreError> {
+    let log = &consensus.log;
+    let mut keys = DecodedKeys::default();
+    let mut check = |height, bytes: Vec<u8>| {
+        CheckedBlock::check(bytes.into(), chain, &mut keys).map_err(|error| {
+            StoreError::Inconsistent(format!("the logged block of height {height}: {error}"))
+        })
+    };
+    let mut decided = Vec::new();
+    for logged in log.decisions_from(tip.height.saturating_add(1))? {
+        let height = logged.certificate.height;
+        decided.push((logged.certificate, check(height, logged.block)?));
+    }
+    let next_height = tip.height.saturating_add(1 + decided.len() as u64);
+    let mut proposals = Vec::new();
+    for logged in log.proposals(next_height)? {
+        let turn = Turn {
+            height: logged.height,
+            round: logged.round,
+            valid_round: logged.valid_round,
+            proposer: logged.proposer,
+        };
+        proposals.push((turn, check(logged.height, logged.block)?));
+    }
+    Ok(BftStart {
+        chain: chain.clone(),
+        address: consensus.address,
+        work: consensus.work.clone(),
+        tip,
+        oldest_height,
+        signed_height: log.signed_height()?,
+        decided,
+        proposals,
+    })
+}

@@ -1,0 +1,292 @@
+//! Tests of the node's side of the engine, with a log on disk.
+
+mod kit;
+
+use super::*;
+use crate::{
+    engine::{EngineRequest, SyncedBlock},
+    protocol::proposed_block::CheckedBlock,
+};
+use bytes::Bytes;
+use kit::{Files, VALIDATORS, Validator, certificate, genesis, own_turn, proposer, turn};
+use ledger_crypto::HashValue;
+use ledger_test_support::MemoryChain;
+
+#[test]
+fn records_a_height_before_the_engine_may_sign_for_it() {
+    let files = Files::new();
+    let mut validator = files.start();
+    assert_eq!(validator.ready(), 1);
+    let proposer = proposer(1, 0);
+    let mut reply = validator.send(|reply| EngineRequest::RoundStarted {
+        height: 1,
+        round: 0,
+        proposer,
+        reply,
+    });
+    assert!(reply.try_recv().is_err(), "the height is not recorded yet");
+    validator.settle();
+    assert_eq!(reply.try_recv(), Ok(Vec::new()));
+    drop(validator);
+    assert_eq!(files.log().signed_height().unwrap(), 1);
+}
+
+#[test]
+fn a_round_receives_the_same_block_again_also_after_a_restart() {
+    let files = Files::new();
+    let own = own_turn(1);
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, own.round);
+    let transfer = validator.transfer(0, 0);
+    let block = validator.propose(own, &[transfer]);
+    files.clock.pass_secs(5);
+    assert_eq!(validator.propose(own, &[]), block);
+    drop(validator);
+    let mut validator = files.start();
+    assert_eq!(validator.ready(), 1);
+    let known = validator.start_round(1, own.round);
+    assert_eq!(known.len(), 1);
+    assert_eq!((known[0].hash, known[0].is_valid), (block.hash, true));
+    assert_eq!(validator.propose(own, &[]), block);
+}
+
+#[test]
+fn a_later_round_proposes_the_transactions_that_no_block_has() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    let first = own_turn(1);
+    let later = turn(1, first.round + u32::from(VALIDATORS));
+    let transfer = validator.transfer(0, 0);
+    let block = validator.propose(first, std::slice::from_ref(&transfer));
+    let again = validator.propose(later, &[]);
+    assert_ne!(again.hash, block.hash, "the header names another round");
+    let decided = validator.bft.proposals.of_block(1, again.hash).unwrap();
+    assert_eq!(decided.block.transactions, [transfer]);
+    assert!(validator.pulls.is_empty());
+}
+
+#[test]
+fn a_block_ahead_of_the_clock_is_offered_when_its_time_has_come() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    let mut block = validator.block_of(turn, &[]);
+    block.header.timestamp_usecs += 2_000_000;
+    let block = CheckedBlock::new(block.header, Vec::new(), &validator.chain);
+    assert_eq!(validator.receive(turn, &block), None);
+    assert_eq!(validator.start_round(1, 1), []);
+    files.clock.pass_secs(3);
+    let offered = validator.start_round(1, 2);
+    assert_eq!(offered.len(), 1);
+    assert_eq!((offered[0].round, offered[0].is_valid), (0, true));
+    assert_eq!(validator.start_round(1, 3), [], "the engine has it");
+}
+
+#[test]
+fn votes_against_a_block_that_breaks_a_rule() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    let mut block = validator.block_of(turn, &[]);
+    block.header.executed.version += 1;
+    let block = CheckedBlock::new(block.header, Vec::new(), &validator.chain);
+    let verdict = validator.receive(turn, &block).unwrap();
+    assert!(!verdict.is_valid);
+}
+
+#[test]
+fn bytes_that_are_no_block_get_no_verdict() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    let unsigned = validator.transfer(0, 0);
+    let block = validator.block_of(turn, &[unsigned]);
+    let mut bytes = block.bytes.to_vec();
+    *bytes.last_mut().unwrap() ^= 1;
+    for bytes in [Bytes::new(), bytes.into()] {
+        let verdict = validator.request(|reply| EngineRequest::BlockReceived {
+            height: 1,
+            round: 0,
+            valid_round: None,
+            proposer: turn.proposer,
+            bytes,
+            reply,
+        });
+        assert_eq!(verdict, Some(None));
+    }
+}
+
+#[test]
+fn a_decision_is_durable_before_it_is_acknowledged_and_executed() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    let transfer = validator.transfer(0, 0);
+    let block = validator.block_of(turn, &[transfer]);
+    assert!(validator.receive(turn, &block).unwrap().is_valid);
+    let certificate = certificate(turn, block.hash);
+    let mut reply = validator.send(|reply| EngineRequest::Decided { certificate, reply });
+    assert!(reply.try_recv().is_err(), "the decision is not durable yet");
+    assert!(validator.executed.is_empty());
+    validator.settle();
+    assert_eq!(reply.try_recv(), Ok(()));
+    let executed = validator.executed.try_recv().unwrap();
+    assert_eq!(executed.executed, Some(block.header.executed));
+    assert_eq!(executed.transactions, block.transactions);
+    let decided = validator.decided.try_recv().unwrap();
+    assert_eq!(decided.0, block.transactions);
+}
+
+#[test]
+fn a_start_executes_the_decided_blocks_first() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    let mut hashes = Vec::new();
+    for height in 1..=2 {
+        let turn = turn(height, 0);
+        let block = validator.block_of(turn, &[]);
+        validator.receive(turn, &block);
+        validator.decide(turn, block.hash).unwrap();
+        hashes.push(block.hash);
+    }
+    drop(validator);
+    let mut validator = files.start();
+    let heights: Vec<_> = validator
+        .executed
+        .try_iter()
+        .map(|block| block.height)
+        .collect();
+    assert_eq!(heights, [1, 2]);
+    assert_eq!(validator.ready(), 3);
+    assert_eq!(Some(validator.bft.parent.hash), hashes.pop());
+}
+
+#[test]
+fn transactions_of_a_proposal_that_was_not_decided_return() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    let transfers = [validator.transfer(0, 0), validator.transfer(1, 0)];
+    validator.propose(own_turn(1), &transfers);
+    let turn = turn(1, 0);
+    let other = validator.block_of(turn, &transfers[..1]);
+    validator.receive(turn, &other);
+    validator.decide(turn, other.hash).unwrap();
+    let returned = validator.returned.try_recv().unwrap();
+    assert_eq!(returned.0, transfers[1..]);
+}
+
+#[test]
+fn the_next_height_waits_for_the_ledger() {
+    let files = Files::new();
+    let mut validator = files.start();
+    let mut memory = MemoryChain::new(&genesis());
+    validator.ready();
+    validator.bft.announced_height = u64::MAX;
+    let mut next = oneshot::channel().1;
+    for height in 1..=2 {
+        let turn = turn(height, 0);
+        let block = validator.block_of(turn, &[]);
+        validator.receive(turn, &block);
+        validator.decide(turn, block.hash).unwrap();
+        next = validator.finalize(turn, block.hash);
+    }
+    assert!(next.try_recv().is_err(), "two blocks are not in the ledger");
+    validator.commit_next(&mut memory);
+    assert_eq!(next.try_recv(), Ok(3));
+}
+
+#[test]
+fn the_next_height_waits_for_work() {
+    let files = Files::new();
+    let mut validator = files.start();
+    let mut memory = MemoryChain::new(&genesis());
+    validator.ready();
+    let mut finalize = |validator: &mut Validator, height| {
+        let turn = turn(height, 0);
+        let block = validator.block_of(turn, &[]);
+        validator.receive(turn, &block);
+        validator.decide(turn, block.hash).unwrap();
+        validator.commit_next(&mut memory);
+        validator.finalize(turn, block.hash)
+    };
+    let mut next = finalize(&mut validator, 1);
+    assert!(next.try_recv().is_err());
+    assert_eq!(validator.watches.try_iter().count(), 1);
+    validator.bft.handle_ready(&mut validator.ordering);
+    assert_eq!(next.try_recv(), Ok(2));
+    assert_eq!(*validator.work.borrow_and_update(), 2, "the peers are told");
+
+    let mut next = finalize(&mut validator, 2);
+    assert!(next.try_recv().is_err());
+    let announced = EngineRequest::WorkAnnounced { height: 3 };
+    validator.bft.handle(announced, &mut validator.ordering);
+    assert_eq!(next.try_recv(), Ok(3));
+    assert!(
+        !validator.work.has_changed().unwrap(),
+        "the peer has told them"
+    );
+}
+
+#[test]
+fn a_decided_block_that_breaks_a_rule_ends_the_node() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    let turn = turn(1, 0);
+    let mut block = validator.block_of(turn, &[]);
+    block.header.parent_hash = HashValue::ZERO;
+    let block = CheckedBlock::new(block.header, Vec::new(), &validator.chain);
+    let synced = validator.request(|reply| EngineRequest::BlockSynced {
+        height: 1,
+        round: 0,
+        proposer: turn.proposer,
+        bytes: block.bytes.clone(),
+        reply,
+    });
+    assert_eq!(synced, None);
+    let error = validator.reporter.get().unwrap().to_string();
+    assert!(error.contains("its parent is not the newest"), "{error}");
+}
+
+#[test]
+fn a_validator_without_a_record_may_sign_after_two_heights_that_it_followed() {
+    let files = Files::new();
+    files.log().record_height(u64::MAX).unwrap();
+    let mut validator = files.start();
+    let is_signer = false;
+    let next = validator.request(|reply| EngineRequest::Ready { is_signer, reply });
+    assert_eq!(next, Some(1));
+    // A block that was missed does not count.
+    let missed = turn(1, 0);
+    let block = validator.block_of(missed, &[]);
+    let synced = validator.request(|reply| EngineRequest::BlockSynced {
+        height: 1,
+        round: 0,
+        proposer: missed.proposer,
+        bytes: block.bytes.clone(),
+        reply,
+    });
+    assert!(matches!(synced, Some(SyncedBlock::Stored(_))), "{synced:?}");
+    validator.decide(missed, block.hash).unwrap();
+    for height in 2..=3 {
+        assert_eq!(validator.worker.log().signed_height().unwrap(), u64::MAX);
+        validator.start_round(height, 0);
+        let turn = turn(height, 0);
+        let block = validator.block_of(turn, &[]);
+        validator.receive(turn, &block);
+        validator.decide(turn, block.hash).unwrap();
+    }
+    assert_eq!(validator.worker.log().signed_height().unwrap(), 3);
+}
