@@ -5,6 +5,7 @@
 //! | `cli/` | commands, exit codes |
 //! | `config/` | table of settings, layers of the configuration |
 //! | `compose/` | composition root: start, service, reload and stop of a node |
+//! | `consensus/` | the directory and the engine of a validator (feature `bft`) |
 //! | `admin/`, `faucet/` | the listeners beside the REST interface |
 //! | `access/` | access control of these listeners, secret files |
 //! | `telemetry/` | the log |
@@ -21,6 +22,8 @@ mod admin;
 mod cli;
 mod compose;
 mod config;
+#[cfg(feature = "bft")]
+mod consensus;
 mod faucet;
 mod open_files;
 mod signals;

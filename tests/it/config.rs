@@ -72,8 +72,8 @@ fn rejects_an_invalid_configuration_with_exit_code_2() {
     );
     check_rejected(&run(&["--config", "/nowhere.toml"]), &["/nowhere.toml"]);
     check_rejected(
-        &run(&["--set", "sequencer.mode=bft"]),
-        &["sequencer.mode", "solo"],
+        &run(&["--set", "sequencer.mode=raft"]),
+        &["sequencer.mode", "solo", "bft"],
     );
     check_rejected(
         &run(&["--set", "chain.genesis=/nowhere.toml"]),

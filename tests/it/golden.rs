@@ -44,7 +44,7 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 10] = [
+    const COMMANDS: [&str; 12] = [
         "",
         "run",
         "compact",
@@ -55,6 +55,8 @@ fn prints_the_help_texts_of_the_golden_file() {
         "account transfer",
         "account show",
         "bench",
+        "cluster init",
+        "cluster run",
     ];
     let mut text = String::new();
     for command in COMMANDS {

@@ -11,6 +11,8 @@ mod admin;
 mod attacks;
 mod bench;
 mod clock;
+#[cfg(feature = "bft")]
+mod cluster;
 mod config;
 mod crash;
 mod disk;

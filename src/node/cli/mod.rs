@@ -3,6 +3,7 @@
 mod account;
 mod bench;
 mod client;
+mod cluster;
 mod compact;
 mod config;
 mod error;
@@ -52,6 +53,9 @@ enum Command {
     Account(account::Command),
     /// Send signed transfers to a node and report throughput and latency
     Bench(bench::Arguments),
+    /// Create and run the validators of a chain
+    #[command(subcommand)]
+    Cluster(cluster::Command),
 }
 
 /// Executes the command.
@@ -74,6 +78,10 @@ pub fn execute(cli: Cli) -> Result<(), CliError> {
         Some(Command::Bench(arguments)) => {
             before.check_unused("bench")?;
             bench::execute(arguments)
+        }
+        Some(Command::Cluster(command)) => {
+            before.check_unused("cluster")?;
+            cluster::execute(command)
         }
     }
 }

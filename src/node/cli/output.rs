@@ -16,3 +16,10 @@ pub fn line(text: &str) -> io::Result<()> {
         other => other,
     }
 }
+
+/// Writes a line of the log of another process to standard error, behind its name.
+#[cfg(feature = "bft")]
+pub fn log_line(name: &str, line: &str) {
+    // A closed standard error has no reader.
+    let _ = writeln!(io::stderr(), "{name} {line}");
+}

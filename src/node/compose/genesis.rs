@@ -10,6 +10,9 @@ use std::path::Path;
 /// a file that is named by mistake could take all memory.
 const FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
+/// Value of `sequencer.mode` on a chain of several validators.
+const BFT: &str = "bft";
+
 /// The setting that names the file.
 const SETTING: &str = "chain.genesis";
 
@@ -29,7 +32,8 @@ pub struct ConfiguredGenesis {
 ///
 /// Returns [`ConfigError::BadValue`] if the genesis file cannot be read or cannot start a chain.
 /// Returns [`ConfigError::Contradiction`] if a setting contradicts the file, allows as many blocks
-/// in flight as the delay of roots, or enables a faucet on a chain without a faucet key.
+/// in flight as the delay of roots, names another mode than that of the chain, or enables a faucet
+/// on a chain without a faucet key.
 pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigError> {
     let chain = &config.settings().chain;
     let genesis = match &chain.genesis {
@@ -52,6 +56,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
         None => ConfigError::Contradiction(message),
     })?;
     check_blocks_in_flight(config, &genesis)?;
+    check_mode(config, &genesis)?;
     let is_faucet_requested = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
     if is_faucet_requested && genesis.faucet_key().is_none() {
         return Err(ConfigError::Contradiction(
@@ -115,6 +120,31 @@ fn check_blocks_in_flight(config: &Config, genesis: &Genesis) -> Result<(), Conf
          that fewer blocks may be in flight; set sequencer.blocks_in_flight_max to {} or less",
         delay_blocks - 1
     )))
+}
+
+/// Checks that `sequencer.mode` is that of the chain, and that this program has it.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::Contradiction`] if it is not, or if a validator has no directory.
+fn check_mode(config: &Config, genesis: &Genesis) -> Result<(), ConfigError> {
+    let settings = config.settings();
+    let is_bft = settings.sequencer.mode == BFT;
+    let message = match (is_bft, !genesis.validators.is_empty()) {
+        (true, true) if !cfg!(feature = "bft") => {
+            "sequencer.mode = bft, but this program was built without the feature bft; use one that \
+             was built with it"
+        }
+        (true, true) if settings.consensus.directory.is_none() => {
+            "sequencer.mode = bft needs consensus.directory, the directory of a validator"
+        }
+        (true, false) => {
+            "sequencer.mode = bft, but the genesis has no validators; set sequencer.mode = solo"
+        }
+        (false, true) => "the genesis has validators, so sequencer.mode must be bft",
+        (true, true) | (false, false) => return Ok(()),
+    };
+    Err(ConfigError::Contradiction(message.to_owned()))
 }
 
 /// Checks that the settings agree with the genesis file. Settings that no layer sets are ignored.

@@ -2,6 +2,7 @@
 
 mod admin_token;
 mod checked_config;
+mod consensus;
 mod descriptors;
 mod disk_space;
 mod error;

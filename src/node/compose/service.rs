@@ -7,6 +7,7 @@
 
 use super::{
     checked_config::check_config,
+    consensus::{Engine, start_node},
     descriptors::raise_descriptor_limit,
     disk_space::DiskSpaceMonitor,
     error::RunError,
@@ -31,7 +32,7 @@ use actix_web::rt::System;
 use ledger_actors::{FatalError, Node, QueueProgress, StopError};
 use ledger_http::CertificateHolder;
 use ledger_types::Genesis;
-use std::{io, path::Path};
+use std::io;
 
 /// The functions with which a command reports on a run.
 #[derive(Clone, Copy, Debug)]
@@ -189,6 +190,7 @@ fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
 #[derive(Debug)]
 struct Service {
     node: Node,
+    engine: Engine,
     listeners: Listeners,
     flight: FinalFlight,
     /// Runs until the service is dropped.
@@ -222,11 +224,7 @@ impl Service {
             memory_bytes_max = memory_bound::bytes_max(settings),
             "maximum memory of all limits"
         );
-        let directory: &Path = &settings.storage.data_dir;
-        let config = settings.node.clone();
-        let node = Node::start(ledger.chain, ledger.store, Some(directory), config)
-            .await
-            .map_err(|error| RunError::fatal("the node does not start", &error))?;
+        let (node, engine) = start_node(settings, ledger.chain, ledger.store).await?;
         flight.set_recorder(node.handle().flight_recorder());
         node.handle().watch_queue(telemetry::THREAD, || {
             let (done, has_work) = telemetry::progress();
@@ -235,12 +233,14 @@ impl Service {
         match start_listeners(settings, &node, &ledger.genesis, resources).await {
             Ok((disk_space, listeners)) => Ok(Self {
                 node,
+                engine,
                 listeners,
                 flight,
                 _disk_space: disk_space,
                 _overload_log: OverloadLog::start(),
             }),
             Err(error) => {
+                engine.stop().await;
                 if let Err(error) = node.stop().await {
                     tracing::error!(%error, "stopping after a failed start");
                 }
@@ -297,6 +297,8 @@ impl Service {
             () = self.listeners.stop() => {}
             error = self.node.failed() => return Err(fatal(&self.flight, &error)),
         }
+        // Before the node, which does not answer it any more.
+        self.engine.stop().await;
         self.node.stop().await.map_err(|error| {
             if matches!(error, StopError::Failed(_)) {
                 self.flight.write(&error.to_string());

@@ -37,6 +37,8 @@ pub struct Settings {
     pub node: NodeConfig,
     /// Kind of the sequencer.
     pub sequencer: SequencerSettings,
+    /// Agreement with the other validators of the chain.
+    pub consensus: ConsensusSettings,
     /// Data directory and its disk.
     pub storage: StorageSettings,
     /// Options of the store in the data directory.
@@ -174,7 +176,7 @@ impl Default for AdminSettings {
 /// The kind of the sequencer.
 #[derive(Clone, Debug)]
 pub struct SequencerSettings {
-    /// Order of transactions: `solo`, by this node alone.
+    /// Order of transactions: `solo`, by this node alone, or `bft`, by the validators of the chain.
     pub mode: String,
 }
 
@@ -182,6 +184,27 @@ impl Default for SequencerSettings {
     fn default() -> Self {
         Self {
             mode: "solo".to_owned(),
+        }
+    }
+}
+
+/// Agreement with the other validators of the chain.
+#[derive(Clone, Debug)]
+pub struct ConsensusSettings {
+    /// Directory of the validator: keys, peers, and what it must not forget.
+    pub directory: Option<PathBuf>,
+    /// Address and port of the connections between validators.
+    pub listen: SocketAddr,
+    /// Time for the proposal of a round to arrive, in milliseconds.
+    pub propose_timeout_ms: u64,
+}
+
+impl Default for ConsensusSettings {
+    fn default() -> Self {
+        Self {
+            directory: None,
+            listen: localhost(7000),
+            propose_timeout_ms: 1_000,
         }
     }
 }

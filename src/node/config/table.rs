@@ -271,8 +271,10 @@ settings! {
         "Maximum number of hashes of a request to /v1/transactions/wait; more are 400. As many \
          permits of wait.capacity must be free, or the request gets 503.";
 
-    "sequencer.mode" => sequencer.mode, Choice(&["solo"]), "",
-        "Sequencer, which decides the order of transactions: solo is this node alone.";
+    "sequencer.mode" => sequencer.mode, Choice(&["solo", "bft"]), "",
+        "Sequencer, which decides the order of transactions: solo is this node alone, bft are the \
+         validators of the genesis, which agree. bft needs a program with the feature of this \
+         name, and consensus.directory.";
     "sequencer.block_transactions_max" => node.sequencer.block_transactions_max,
         Integer(1..=1_000_000), "transactions",
         "Maximum number of user transactions in a block. The limit of the reference node; larger \
@@ -314,6 +316,15 @@ settings! {
          the newest block than clock_jump_max_secs. After a longer break, set it to about an hour \
          from now (`date +%s`) and restart; the 503 suggests a value. It has no effect once that \
          time has passed. 0 confirms nothing.";
+
+    "consensus.directory" => consensus.directory, OptionalPath, "",
+        "Directory of a validator: its keys, its peers, and the record of the heights that it may \
+         have signed. It is not part of a copy of the ledger. ledger-node cluster init creates it.";
+    "consensus.listen" => consensus.listen, Listen, "",
+        "Address of the connections between validators. Only this machine reaches the default.";
+    "consensus.propose_timeout_ms" => consensus.propose_timeout_ms, Integer(50..=60_000), "ms",
+        "Time for the block of a round to arrive. A validator that is down costs this time at \
+         each of its turns. Above the time in which the largest block reaches all validators.";
 
     "storage.data_dir" => storage.data_dir, Path, "",
         "Directory of the ledger, created if absent. Relative to the working directory of the \

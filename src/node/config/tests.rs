@@ -277,8 +277,8 @@ fn errors_name_key_origin_and_allowed_values() {
         &["unknown key weight.x", "actors.mempool"],
     );
     all(
-        message("[sequencer]\nmode = \"bft\"\n"),
-        &["sequencer.mode", "\"bft\"", "expected \"solo\""],
+        message("[sequencer]\nmode = \"raft\"\n"),
+        &["sequencer.mode", "\"raft\"", "expected \"solo\""],
     );
     all(
         message("\n[mempol]\n"),

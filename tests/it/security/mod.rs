@@ -119,9 +119,10 @@ fn listens_on_loopback_addresses_by_default() {
             "\"127.0.0.1:8080\"",
             "\"\"",
             "\"127.0.0.1:8081\"",
-            "\"127.0.0.1:9101\""
+            "\"127.0.0.1:9101\"",
+            "\"127.0.0.1:7000\""
         ],
-        "default addresses of api, graphql, faucet and admin: {printed}"
+        "default addresses of api, graphql, faucet, admin and consensus: {printed}"
     );
 }
 

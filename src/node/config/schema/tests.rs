@@ -186,7 +186,7 @@ fn schema_and_loader_reject_the_same_values() {
             ],
         ),
         ("api.compression_enabled", vec!["1", "'true'", "'yes'"]),
-        ("sequencer.mode", vec!["'bft'", "'SOLO'", "''"]),
+        ("sequencer.mode", vec!["'raft'", "'SOLO'", "''"]),
         ("process.scheduling", vec!["'fifo'"]),
         (
             "filter.rules",

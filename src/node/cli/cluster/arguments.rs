@@ -1,0 +1,26 @@
+//! Arguments of the commands of `cluster`, which are the same in a program without an engine.
+
+use clap::Args;
+use ledger_types::ValidatorSet;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct InitArguments {
+    /// Number of validators: 3f + 1 of them tolerate f that fail or lie
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=ValidatorSet::LENGTH_MAX as i64))]
+    pub(super) validators: u16,
+    /// Directory to create, with a directory for each validator
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) dir: PathBuf,
+    /// First of the ports between validators. The listeners of clients, operators and the faucet
+    /// have the ports 100, 200 and 300 above
+    #[arg(long, value_name = "PORT", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..=65_000))]
+    pub(super) base_port: u16,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Directory that `cluster init` created
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) dir: PathBuf,
+}

@@ -1,0 +1,46 @@
+//! `cluster`: several validators, for a test on one machine or as the files of several machines.
+
+mod arguments;
+#[cfg(feature = "bft")]
+mod init;
+#[cfg(feature = "bft")]
+mod run;
+
+use super::CliError;
+use arguments::{InitArguments, RunArguments};
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Create the keys, the genesis and the configuration of a new chain's validators
+    Init(InitArguments),
+    /// Run all validators of a directory on this machine, until a signal
+    Run(RunArguments),
+}
+
+/// Executes the command.
+///
+/// # Errors
+///
+/// Returns the error of the command, and [`CliError::Fatal`] if this program has no engine.
+#[cfg(feature = "bft")]
+pub fn execute(command: Command) -> Result<(), CliError> {
+    match command {
+        Command::Init(arguments) => init::execute(&arguments),
+        Command::Run(arguments) => run::execute(&arguments),
+    }
+}
+
+/// Returns the error of a program without an engine.
+///
+/// # Errors
+///
+/// Returns [`CliError::Fatal`].
+#[cfg(not(feature = "bft"))]
+pub fn execute(_: Command) -> Result<(), CliError> {
+    Err(CliError::Fatal(
+        "this program was built without the feature bft; build it with cargo build --release \
+         --features bft"
+            .to_owned(),
+    ))
+}

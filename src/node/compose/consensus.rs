@@ -1,0 +1,105 @@
+//! The start of a node, with its consensus engine if several validators order the chain.
+
+use super::error::RunError;
+use crate::config::Settings;
+use ledger_actors::Node;
+use ledger_store::Store;
+use ledger_vm::Chain;
+
+/// Starts a node, and the engine if the chain has validators. `sequencer.mode` agrees with the chain
+/// (`genesis.rs`).
+///
+/// # Errors
+///
+/// Returns [`RunError::Fatal`] if the node or the engine does not start.
+pub async fn start_node(
+    settings: &Settings,
+    chain: Chain,
+    store: Store,
+) -> Result<(Node, Engine), RunError> {
+    #[cfg(feature = "bft")]
+    if let Some(genesis_hash) = chain.genesis_hash()
+        && let Some(directory) = &settings.consensus.directory
+    {
+        return bft::start(settings, chain, store, genesis_hash, directory).await;
+    }
+    let directory = Some(&*settings.storage.data_dir);
+    let node = Node::start(chain, store, directory, settings.node.clone())
+        .await
+        .map_err(|error| RunError::fatal("the node does not start", &error))?;
+    Ok((node, Engine::default()))
+}
+
+#[cfg(feature = "bft")]
+pub use bft::Engine;
+
+#[cfg(feature = "bft")]
+mod bft {
+    use super::*;
+    use crate::consensus::{ConsensusError, PreparedEngine, RunningEngine, ValidatorDirectory};
+    use ledger_crypto::HashValue;
+    use std::path::Path;
+
+    /// The engine of a node. Empty on a chain of one node.
+    #[derive(Default)]
+    pub struct Engine(Option<RunningEngine>);
+
+    impl Engine {
+        /// Stops the engine.
+        pub async fn stop(self) {
+            if let Some(engine) = self.0 {
+                engine.stop().await;
+            }
+        }
+    }
+
+    impl std::fmt::Debug for Engine {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_tuple("Engine").field(&self.0.is_some()).finish()
+        }
+    }
+
+    pub async fn start(
+        settings: &Settings,
+        chain: Chain,
+        store: Store,
+        genesis_hash: HashValue,
+        directory: &Path,
+    ) -> Result<(Node, Engine), RunError> {
+        let failed =
+            |error: ConsensusError| RunError::fatal("the validator does not start", &error);
+        let directory = ValidatorDirectory::new(directory);
+        let (prepared, consensus) = PreparedEngine::open(directory).map_err(failed)?;
+        let started = Node::start_with_consensus(
+            chain,
+            store,
+            Some(&*settings.storage.data_dir),
+            settings.node.clone(),
+            consensus,
+        );
+        let (node, next_height) = started
+            .await
+            .map_err(|error| RunError::fatal("the node does not start", &error))?;
+        let handle = node.handle();
+        match prepared.start(settings, &handle, genesis_hash, next_height) {
+            Ok(engine) => Ok((node, Engine(Some(engine)))),
+            Err(error) => {
+                if let Err(error) = node.stop().await {
+                    tracing::error!(%error, "stopping after a failed start");
+                }
+                Err(failed(error))
+            }
+        }
+    }
+}
+
+/// The engine of a node that orders alone: none.
+#[cfg(not(feature = "bft"))]
+#[derive(Debug, Default)]
+pub struct Engine(());
+
+#[cfg(not(feature = "bft"))]
+impl Engine {
+    /// Does nothing.
+    pub async fn stop(self) {}
+}

@@ -1,0 +1,263 @@
+//! The directory of a validator: its keys, its peers, its memory and the engine's log.
+//!
+//! It is outside of the ledger's directory, so that a copy of the ledger contains neither keys nor
+//! the record of the heights that were signed.
+
+use crate::access::{SecretFileError, read_secret_file};
+use ledger_bft::{NetworkKey, Peer, PeerIdentity};
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_limits::{open_regular_file, read_bounded_text};
+use ledger_store::{CONSENSUS_LOG_FILE, ConsensusLog, StoreError};
+use ledger_types::AccountAddress;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+use zeroize::Zeroizing;
+
+/// File of the key that signs votes, as the hexadecimal form of its seed.
+const VALIDATOR_KEY: &str = "validator.key";
+/// File of the key of connections, as the hexadecimal form of its seed.
+const NETWORK_KEY: &str = "network.key";
+/// File of the peers.
+const PEERS: &str = "peers.toml";
+/// File of the engine's log.
+const ENGINE_LOG: &str = "engine.log";
+
+/// Maximum size of the file of peers, in bytes: about 300 for each of a thousand.
+const PEERS_BYTES_MAX: usize = 1024 * 1024;
+
+/// The keys of a validator.
+#[derive(Debug)]
+pub struct Secrets {
+    /// Key that signs votes.
+    pub validator: Ed25519PrivateKey,
+    /// Key of connections.
+    pub network: NetworkKey,
+}
+
+/// The reason that a directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// A key cannot be read.
+    #[error("{path}: {source}")]
+    Secret {
+        /// Path of the file.
+        path: PathBuf,
+        /// The cause.
+        source: SecretFileError,
+    },
+    /// A key is not 64 hexadecimal digits.
+    #[error("{0}: a key is 64 hexadecimal digits")]
+    Key(PathBuf),
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Path of the file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The file of peers is invalid.
+    #[error("{path}: {cause}")]
+    Peers {
+        /// Path of the file.
+        path: PathBuf,
+        /// The cause.
+        cause: String,
+    },
+    /// The record of the signed heights cannot be used.
+    #[error("{path}: {source}")]
+    Log {
+        /// Path of the file.
+        path: PathBuf,
+        /// The cause.
+        source: StoreError,
+    },
+}
+
+/// The file of peers.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PeersFile {
+    #[serde(default)]
+    peers: Vec<PeerEntry>,
+}
+
+/// A peer in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeerEntry {
+    /// Identity of the peer's network key.
+    pub identity: String,
+    /// Address of the peer, `HOST:PORT`.
+    pub address: String,
+    /// Address of the validator that runs on the peer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validator: Option<String>,
+}
+
+impl PeerEntry {
+    /// Returns the peer.
+    fn parse(&self) -> Result<Peer, String> {
+        let identity: PeerIdentity = self.identity.parse().map_err(|error| format!("{error}"))?;
+        let validator = match &self.validator {
+            Some(text) => Some(
+                text.parse::<AccountAddress>()
+                    .map_err(|error| error.to_string())?,
+            ),
+            None => None,
+        };
+        Ok(Peer {
+            identity,
+            address: self.address.clone(),
+            validator,
+        })
+    }
+}
+
+/// A validator's directory.
+#[derive(Clone, Debug)]
+pub struct ValidatorDirectory(PathBuf);
+
+impl ValidatorDirectory {
+    /// Names a directory.
+    pub fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Returns the path of the engine's log.
+    pub fn engine_log(&self) -> PathBuf {
+        self.file(ENGINE_LOG)
+    }
+
+    /// Creates the directory with new files: keys that only the owner can read, the peers, and the
+    /// record that no height was signed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DirectoryError::File`] or [`DirectoryError::Log`] if a file exists already or
+    /// cannot be written.
+    pub fn create(
+        &self,
+        validator_seed: &[u8; 32],
+        network_seed: &[u8; 32],
+        peers: Vec<PeerEntry>,
+    ) -> Result<(), DirectoryError> {
+        fs::create_dir_all(&self.0).map_err(|source| DirectoryError::File {
+            path: self.0.clone(),
+            source,
+        })?;
+        self.write_new(VALIDATOR_KEY, &hex_line(validator_seed), 0o600)?;
+        self.write_new(NETWORK_KEY, &hex_line(network_seed), 0o600)?;
+        let text =
+            toml::to_string(&PeersFile { peers }).map_err(|error| DirectoryError::Peers {
+                path: self.file(PEERS),
+                cause: error.to_string(),
+            })?;
+        self.write_new(PEERS, &text, 0o644)?;
+        let created = ConsensusLog::create(&self.0, 0);
+        created.map(drop).map_err(|source| self.log_error(source))
+    }
+
+    /// Writes a file that does not exist.
+    fn write_new(&self, name: &str, text: &str, mode: u32) -> Result<(), DirectoryError> {
+        let path = self.file(name);
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&path)
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.sync_all()
+            });
+        written.map_err(|source| DirectoryError::File { path, source })
+    }
+
+    /// Reads the keys.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DirectoryError::Secret`] or [`DirectoryError::Key`] if one cannot be used.
+    pub fn secrets(&self) -> Result<Secrets, DirectoryError> {
+        Ok(Secrets {
+            validator: Ed25519PrivateKey::from_seed(&*self.seed(VALIDATOR_KEY)?),
+            network: NetworkKey::from_seed(*self.seed(NETWORK_KEY)?),
+        })
+    }
+
+    fn seed(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, DirectoryError> {
+        let path = self.file(name);
+        let read = open_regular_file(&path)
+            .map_err(SecretFileError::from)
+            .and_then(read_secret_file);
+        let text = match read {
+            Ok(text) => text,
+            Err(source) => return Err(DirectoryError::Secret { path, source }),
+        };
+        let mut seed = Zeroizing::new([0; 32]);
+        match hex::decode_to_slice(text.trim(), &mut *seed) {
+            Ok(()) => Ok(seed),
+            Err(_) => Err(DirectoryError::Key(path)),
+        }
+    }
+
+    /// Reads the peers.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DirectoryError::File`] or [`DirectoryError::Peers`] if the file cannot be used.
+    pub fn peers(&self) -> Result<Vec<Peer>, DirectoryError> {
+        let path = self.file(PEERS);
+        let text = open_regular_file(&path)
+            .and_then(|file| read_bounded_text(file, PEERS_BYTES_MAX))
+            .map_err(|source| DirectoryError::File {
+                path: path.clone(),
+                source,
+            })?;
+        let parsed = toml::from_str::<PeersFile>(&text).map_err(|error| error.to_string());
+        let peers = parsed.and_then(|file| file.peers.iter().map(PeerEntry::parse).collect());
+        peers.map_err(|cause| DirectoryError::Peers { path, cause })
+    }
+
+    /// Opens the record of the signed heights. Returns it with the newest such height, or with
+    /// `None` if the directory had no record and the file is new.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DirectoryError::Log`] if the file cannot be used.
+    pub fn consensus_log(&self) -> Result<(ConsensusLog, Option<u64>), DirectoryError> {
+        let opened = ConsensusLog::open(&self.0).and_then(|log| match log {
+            Some(log) => {
+                let signed_height = log.signed_height()?;
+                Ok((log, Some(signed_height)))
+            }
+            None => Ok((ConsensusLog::create(&self.0, u64::MAX)?, None)),
+        });
+        opened.map_err(|source| self.log_error(source))
+    }
+
+    fn log_error(&self, source: StoreError) -> DirectoryError {
+        DirectoryError::Log {
+            path: self.file(CONSENSUS_LOG_FILE),
+            source,
+        }
+    }
+}
+
+fn hex_line(seed: &[u8; 32]) -> Zeroizing<String> {
+    let mut line = Zeroizing::new(String::with_capacity(65));
+    for byte in seed {
+        line.push_str(&format!("{byte:02x}"));
+    }
+    line.push('\n');
+    line
+}
