@@ -20,6 +20,7 @@ use crate::{
             BftStart,
             worker::{ConsensusJob, ConsensusLogPeers},
         },
+        blocks_in_flight_max,
     },
     signatures::{SignatureChecks, SignatureQueues},
     state::{
@@ -66,6 +67,15 @@ pub(crate) struct OpenedConsensus {
 }
 
 impl Opened {
+    /// Returns the maximum number of blocks that are ordered and not yet durable. The consensus log
+    /// may hold more decided blocks than the configuration allows now, and all of them are executed
+    /// at the start.
+    pub(super) fn blocks_in_flight_max(&self) -> usize {
+        let decided = |consensus: &OpenedConsensus| consensus.start.decided.len();
+        let decided = self.consensus.as_ref().map_or(0, decided);
+        blocks_in_flight_max(&self.config.sequencer).max(decided)
+    }
+
     /// Creates the metrics of the node.
     pub(super) fn meters(&self) -> Meters {
         Meters::new(

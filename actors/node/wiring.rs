@@ -13,7 +13,7 @@ use crate::{
     protocol::{commit_queue::CommitQueue, durable_reader::ApplyRequests},
     pruner::PrunerPeers,
     runtime::{arbiters::*, fatal::*},
-    sequencer::{SequencerPeers, bft::worker::*, blocks_in_flight_max},
+    sequencer::{SequencerPeers, bft::worker::*},
     signatures::SignatureChecks,
     state::{head::*, prune_horizon::*, storage_health::*},
     storage::{health::*, inline_reader::*, readers::*, scrubber::*, writer::*, *},
@@ -116,7 +116,7 @@ fn peers(to: &Mailboxes) -> Peers {
 /// Creates the queues of the threads.
 fn queues(opened: &Opened, meters: &Meters, reporter: &FatalErrorReporter) -> Queues {
     let config = &opened.config;
-    let blocks_max = blocks_in_flight_max(&config.sequencer);
+    let blocks_max = opened.blocks_in_flight_max();
     let reads_max = config.storage.read_queue_capacity;
     let (work, costs, point) = (&config.work, &meters.costs, &meters.point_reader);
     Queues {

@@ -4,12 +4,14 @@ mod kit;
 
 use super::*;
 use crate::{
+    NodeConfig,
     engine::{EngineRequest, SyncedBlock},
     protocol::proposed_block::CheckedBlock,
 };
 use bytes::Bytes;
 use kit::{Files, VALIDATORS, Validator, certificate, genesis, own_turn, proposer, turn};
 use ledger_crypto::HashValue;
+use ledger_limits::ClientKey;
 use ledger_test_support::MemoryChain;
 
 #[test]
@@ -170,6 +172,32 @@ fn a_start_executes_the_decided_blocks_first() {
     assert_eq!(heights, [1, 2]);
     assert_eq!(validator.ready(), 3);
     assert_eq!(Some(validator.bft.parent.hash), hashes.pop());
+}
+
+#[actix::test]
+async fn a_start_executes_more_decided_blocks_than_its_configuration_allows() {
+    const DECIDED: u64 = 6;
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    for height in 1..=DECIDED {
+        let turn = turn(height, 0);
+        let block = validator.block_of(turn, &[]);
+        validator.receive(turn, &block);
+        validator.decide(turn, block.hash).unwrap();
+    }
+    drop(validator);
+    let mut config = NodeConfig::default();
+    config.sequencer.blocks_in_flight_max = 1;
+    let (node, next_height) = files.start_node(config).await;
+    assert_eq!(next_height, DECIDED + 1);
+    // An empty block is one version.
+    let failed = async { drop(node.failed().await) };
+    node.handle()
+        .wait_for_version(DECIDED, failed, ClientKey::NODE)
+        .await
+        .unwrap();
+    node.stop().await.unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A validator whose engine, mempool and committer are the test, with its log on disk.
 
 use crate::{
-    Clock, SequencerConfig,
+    Clock, Node, NodeConfig, SequencerConfig,
     engine::{ConsensusStart, EncodedBlock, EngineRequest, ProposedBlock},
     protocol::{
         committer::ExecuteBlock,
@@ -91,6 +91,21 @@ impl Files {
 
     pub(super) fn start(&self) -> Validator {
         Validator::start(self, 2)
+    }
+
+    /// Starts a whole node, without an engine. Also returns the height that the engine would decide
+    /// first.
+    pub(super) async fn start_node(&self, config: NodeConfig) -> (Node, u64) {
+        let chain = build_chain(&genesis()).unwrap();
+        let store = Store::open(self.ledger.path(), &StoreOptions::default()).unwrap();
+        let consensus = ConsensusStart {
+            address: address(0),
+            log: self.log(),
+            work: watch::channel(0).0,
+        };
+        Node::start_with_consensus(chain, store, None, config, consensus)
+            .await
+            .unwrap()
     }
 }
 
