@@ -5,6 +5,7 @@
 
 use crate::access::{SecretFileError, read_secret_file};
 use ledger_bft::{NetworkKey, Peer, PeerIdentity};
+use ledger_client::signer::{parse_private_key, private_key_text};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_limits::{open_regular_file, read_bounded_text};
 use ledger_store::{CONSENSUS_LOG_FILE, ConsensusLog, StoreError};
@@ -18,9 +19,9 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// File of the key that signs votes, as the hexadecimal form of its seed.
+/// File of the key that signs votes, in the text form of account keys.
 const VALIDATOR_KEY: &str = "validator.key";
-/// File of the key of connections, as the hexadecimal form of its seed.
+/// File of the key of connections, in the text form of account keys.
 const NETWORK_KEY: &str = "network.key";
 /// File of the peers.
 const PEERS: &str = "peers.toml";
@@ -155,8 +156,10 @@ impl ValidatorDirectory {
             path: self.0.clone(),
             source,
         })?;
-        self.write_new(VALIDATOR_KEY, &hex_line(validator_seed), 0o600)?;
-        self.write_new(NETWORK_KEY, &hex_line(network_seed), 0o600)?;
+        for (name, seed) in [(VALIDATOR_KEY, validator_seed), (NETWORK_KEY, network_seed)] {
+            let text = private_key_text(&Ed25519PrivateKey::from_seed(seed));
+            self.write_new(name, &text, 0o600)?;
+        }
         let text =
             toml::to_string(&PeersFile { peers }).map_err(|error| DirectoryError::Peers {
                 path: self.file(PEERS),
@@ -203,10 +206,9 @@ impl ValidatorDirectory {
             Ok(text) => text,
             Err(source) => return Err(DirectoryError::Secret { path, source }),
         };
-        let mut seed = Zeroizing::new([0; 32]);
-        match hex::decode_to_slice(text.trim(), &mut *seed) {
-            Ok(()) => Ok(seed),
-            Err(_) => Err(DirectoryError::Key(path)),
+        match parse_private_key(&text) {
+            Some(key) => Ok(Zeroizing::new(key.seed())),
+            None => Err(DirectoryError::Key(path)),
         }
     }
 
@@ -251,13 +253,4 @@ impl ValidatorDirectory {
             source,
         }
     }
-}
-
-fn hex_line(seed: &[u8; 32]) -> Zeroizing<String> {
-    let mut line = Zeroizing::new(String::with_capacity(65));
-    for byte in seed {
-        line.push_str(&format!("{byte:02x}"));
-    }
-    line.push('\n');
-    line
 }
