@@ -95,7 +95,8 @@ pub enum EngineRequest {
         /// Receives the height above the newest decided block.
         reply: oneshot::Sender<u64>,
     },
-    /// A round begins. The reply has the blocks of the height that this node knows.
+    /// A round begins. The reply has the blocks of the height that this node knows. The engine must
+    /// not sign for the height before it.
     RoundStarted {
         /// Height of the round.
         height: u64,
@@ -225,8 +226,9 @@ pub fn may_sign(
 
 /// The sending side of the requests of the engine. Clones share it.
 ///
-/// The node accepts every request. So the engine must bound them: it must send the next one only
-/// after the reply to the one before, except for those about a decided block.
+/// The node accepts every request, and refuses what peers cause beyond its queue: a block is then
+/// not checked, and a request for decided blocks receives none. The engine must send the next of the
+/// other requests only after the reply to the one before, except for those about a decided block.
 #[derive(Clone, Debug)]
 pub struct EngineRequests(Recipient<EngineRequest>);
 

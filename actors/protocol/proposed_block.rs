@@ -7,7 +7,6 @@ use ledger_types::{
 };
 use ledger_vm::Chain;
 use serde::{Deserialize, Serialize};
-use serde_bytes::ByteBuf;
 use std::sync::Arc;
 
 /// A block that follows the rules which need no state.
@@ -25,7 +24,7 @@ pub(crate) struct CheckedBlock {
 #[derive(Serialize)]
 struct BlockRef<'a> {
     header: &'a BlockHeader,
-    transactions: Vec<ByteBuf>,
+    transactions: Vec<&'a serde_bytes::Bytes>,
 }
 
 /// A decoded block. The transactions are not decoded yet, because their sizes come first.
@@ -74,10 +73,10 @@ impl CheckedBlock {
         let encoded = transactions
             .iter()
             .map(|checked| bcs::to_bytes(checked.transaction()).map(Bytes::from))
-            .collect::<Result<_, _>>()
+            .collect::<Result<Vec<_>, _>>()
             .expect("transactions have a BCS form");
         Self {
-            bytes: encode(&header, encoded),
+            bytes: encode(&header, &encoded),
             hash: header.hash(chain.vendor()),
             header,
             transactions,
@@ -138,12 +137,12 @@ impl CheckedBlock {
 /// # Panics
 ///
 /// Panics if a header has no BCS form. Every one has.
-pub(crate) fn encode(header: &BlockHeader, transactions: Vec<Bytes>) -> Bytes {
+pub(crate) fn encode(header: &BlockHeader, transactions: &[Bytes]) -> Bytes {
     let block = BlockRef {
         header,
         transactions: transactions
-            .into_iter()
-            .map(|bytes| ByteBuf::from(bytes.to_vec()))
+            .iter()
+            .map(|bytes| serde_bytes::Bytes::new(bytes))
             .collect(),
     };
     bcs::to_bytes(&block)

@@ -65,8 +65,8 @@ pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time within which the node states the first height. It has executed all decided blocks before.
 pub const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Time within which a decided block is durable. A disk that takes longer has failed.
-pub const DECIDED_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time within which a write of the node is durable. A disk that takes longer has failed.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum number of replies for received blocks that the adapter waits for at a time. Above it,
 /// a block is dropped as if it was lost on its way.

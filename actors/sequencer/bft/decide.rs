@@ -56,14 +56,16 @@ impl Bft {
     /// A block that a peer sent because this node had missed it does not count: only a proposal
     /// shows that the other validators are at this height, so that nothing which this node signed
     /// before concerns a later one.
+    /// A height up to the record does not count either: this node may have signed for it.
     fn follow(&mut self, is_synced: bool, ordering: &Ordering) {
-        self.followed = match is_synced {
+        let height = self.parent.height;
+        let is_recorded = self.signed_height != u64::MAX && height <= self.signed_height;
+        self.followed = match is_synced || is_recorded {
             true => 0,
             false => self.followed.saturating_add(1),
         };
         let is_validator = self.validators().get(&self.address).is_some();
         if self.followed == FOLLOWED_HEIGHTS && is_validator {
-            let height = self.parent.height;
             let then: Then = Box::new(move || {
                 tracing::warn!(height, "this validator may vote again: restart the node");
             });

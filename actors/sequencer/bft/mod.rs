@@ -35,7 +35,7 @@ use proposals::{Proposal, Proposals, State};
 use rules::Parent;
 use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::{oneshot, watch};
-use worker::{ConsensusJob, Then};
+use worker::{ConsensusJob, PEER_JOBS_MAX, Then};
 
 /// Number of heights after which a node that follows without votes may sign for later ones. A
 /// signature of the first of them may be its own, from before its files were lost.
@@ -51,7 +51,7 @@ pub(crate) struct BftStart {
     pub(crate) work: watch::Sender<u64>,
     pub(crate) tip: ChainTip,
     pub(crate) oldest_height: u64,
-    /// Newest height for which this node may have signed.
+    /// Newest height for which this node may have signed, [`u64::MAX`] without a record.
     pub(crate) signed_height: u64,
     /// Decided blocks above the tip, in order.
     pub(crate) decided: Vec<(CommitCertificate, CheckedBlock)>,
@@ -95,6 +95,7 @@ pub(crate) struct Bft {
     /// Height of the newest block of the ledger.
     ledger_height: u64,
     oldest_height: u64,
+    /// Newest height for which this node may have signed, [`u64::MAX`] without a record.
     signed_height: u64,
     proposals: Proposals,
     /// Decided blocks that are not durable yet, in order.
@@ -236,6 +237,9 @@ impl Bft {
                 answer(reply, self.oldest_height.max(1));
             }
             EngineRequest::GetDecidedBlocks { first, last, reply } => {
+                if !self.has_room_for_peers() {
+                    return answer(reply, Vec::new());
+                }
                 let job = ConsensusJob::ReadDecided {
                     first,
                     last,
@@ -265,13 +269,15 @@ impl Bft {
     /// Replies with the height above the newest decided block.
     fn begin(&mut self, is_signer: bool, reply: oneshot::Sender<u64>) {
         self.is_signer = is_signer;
-        // The decided heights are over, so no record above them is needed. A node that had none may
-        // sign now, because it has followed for long enough.
-        self.signed_height = self.signed_height.min(self.parent.height);
+        if is_signer {
+            // The record may be of the height that begins: the engine's log has its signatures, and
+            // the height is recorded again.
+            self.signed_height = self.signed_height.min(self.parent.height);
+        }
         answer(reply, self.parent.height.saturating_add(1));
     }
 
-    /// Replies with the blocks of the round, after the height is recorded.
+    /// Replies with the blocks of the round when they are durable and the height is recorded.
     ///
     /// From then on the engine may sign for the height.
     fn start_round(
@@ -290,12 +296,14 @@ impl Bft {
                 known.push(proposal.proposed());
             }
         }
-        if !self.is_signer || height <= self.signed_height {
-            return answer(reply, known);
-        }
-        self.signed_height = height;
         let then: Then = Box::new(move || answer(reply, known));
-        self.send_job(ConsensusJob::RecordHeight { height, then }, ordering);
+        let job = if self.is_signer && height > self.signed_height {
+            self.signed_height = height;
+            ConsensusJob::RecordHeight { height, then }
+        } else {
+            ConsensusJob::Confirm { then }
+        };
+        self.send_job(job, ordering);
     }
 
     /// Returns the root that the header at `height` must have, if the block is in the ledger.
@@ -316,6 +324,11 @@ impl Bft {
         self.is_watching = false;
         self.has_work = true;
         self.start_next_height(ordering);
+    }
+
+    /// Returns whether a peer may cause a further job.
+    fn has_room_for_peers(&self) -> bool {
+        self.jobs.len() < PEER_JOBS_MAX
     }
 
     fn send_job(&self, job: ConsensusJob, ordering: &Ordering) {

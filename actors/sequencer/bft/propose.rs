@@ -35,7 +35,9 @@ impl Bft {
             proposer: self.address,
         };
         if let Some(proposal) = self.proposals.of_round(turn) {
-            return answer(reply, encoded(&proposal.block));
+            let own = encoded(&proposal.block);
+            let then: Then = Box::new(move || answer(reply, own));
+            return self.send_job(ConsensusJob::Confirm { then }, ordering);
         }
         self.waiting_proposal = Some(WaitingProposal { turn, reply });
         match &self.own_batch {

@@ -28,7 +28,7 @@ impl Bft {
     ) {
         let next = self.parent.height.saturating_add(1);
         let is_near = turn.height == next || turn.height == next.saturating_add(1);
-        if is_near && self.proposals.has_room(turn) {
+        if is_near && self.proposals.has_room(turn) && self.has_room_for_peers() {
             self.send_job(ConsensusJob::Check { turn, bytes, reply }, ordering);
         } else {
             refuse(reply, SyncedBlock::Unavailable);
@@ -56,7 +56,9 @@ impl Bft {
             }
         };
         if let Some(known) = self.proposals.get(turn, block.hash) {
-            return accept(reply, known);
+            let known = known.clone();
+            let then: Then = Box::new(move || accept(reply, &known));
+            return self.send_job(ConsensusJob::Confirm { then }, ordering);
         }
         let is_synced = matches!(reply, BlockReply::Synced(_));
         let verdict = match is_synced {
@@ -84,7 +86,8 @@ impl Bft {
                 State::Invalid
             }
         };
-        if !self.proposals.has_room(turn) || (is_synced && state != State::Valid) {
+        let has_room = self.proposals.has_room(turn) && self.has_room_for_peers();
+        if !has_room || (is_synced && state != State::Valid) {
             return refuse(reply, SyncedBlock::Unavailable);
         }
         let proposal = Proposal {

@@ -33,7 +33,7 @@ impl Parent {
     }
 }
 
-/// What this node knows of the chain at the height of a proposal.
+/// The state of the chain at this node, for the verdict on a proposal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Knowledge<'a> {
     pub(super) validators: &'a ValidatorSet,

@@ -9,10 +9,13 @@ use crate::{
     protocol::proposed_block::CheckedBlock,
 };
 use bytes::Bytes;
-use kit::{Files, VALIDATORS, Validator, certificate, genesis, own_turn, proposer, turn};
+use kit::{
+    Files, VALIDATORS, Validator, certificate, genesis, own_turn, proposer, recipient, turn,
+};
 use ledger_crypto::HashValue;
 use ledger_limits::ClientKey;
 use ledger_test_support::MemoryChain;
+use worker::JOBS_MAX;
 
 #[test]
 fn records_a_height_before_the_engine_may_sign_for_it() {
@@ -31,6 +34,118 @@ fn records_a_height_before_the_engine_may_sign_for_it() {
     assert_eq!(reply.try_recv(), Ok(Vec::new()));
     drop(validator);
     assert_eq!(files.log().signed_height().unwrap(), 1);
+}
+
+#[test]
+fn a_round_begins_when_the_blocks_of_its_height_are_durable() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    let block = validator.block_of(turn, &[]);
+    let mut verdict = validator.send_block(turn, &block);
+    validator.run_job();
+    let proposer = turn.proposer;
+    let mut known = validator.send(|reply| EngineRequest::RoundStarted {
+        height: 1,
+        round: 0,
+        proposer,
+        reply,
+    });
+    let mut again = validator.send_block(turn, &block);
+    assert!(verdict.try_recv().is_err(), "the block is not durable yet");
+    assert!(known.try_recv().is_err());
+    assert!(again.try_recv().is_err());
+    validator.settle();
+    assert_eq!(known.try_recv().unwrap().len(), 1);
+    assert_eq!(verdict.try_recv(), again.try_recv());
+}
+
+#[test]
+fn a_block_that_two_peers_send_is_answered_when_it_is_durable() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    let block = validator.block_of(turn, &[]);
+    let _first = validator.send_block(turn, &block);
+    let mut second = validator.send_block(turn, &block);
+    validator.run_job();
+    validator.run_job();
+    assert!(second.try_recv().is_err(), "the block is not durable yet");
+    validator.settle();
+    assert!(second.try_recv().unwrap().unwrap().is_valid);
+}
+
+#[test]
+fn the_thread_of_the_log_answers_nothing_after_a_failed_write() {
+    let files = Files::new();
+    let validator = files.start();
+    let (sender, jobs) = crossbeam_channel::bounded(JOBS_MAX);
+    let (health, _faults) = recipient();
+    let mut thread = validator
+        .worker
+        .serve(jobs, health, validator.reporter.clone());
+    let (reply, mut acknowledged) = oneshot::channel();
+    sender
+        .send(ConsensusJob::Decide {
+            certificate: certificate(turn(1, 0), HashValue::ZERO),
+            ledger_height: 0,
+            reply,
+        })
+        .unwrap();
+    let (reply, mut recorded) = oneshot::channel();
+    let then: Then = Box::new(move || answer(reply, ()));
+    let height = 1;
+    sender
+        .send(ConsensusJob::RecordHeight { height, then })
+        .unwrap();
+    while thread.has_work() {
+        assert!(thread.step().is_continue());
+    }
+    assert!(acknowledged.try_recv().is_err());
+    assert!(recorded.try_recv().is_err());
+    let error = validator.reporter.get().unwrap().to_string();
+    assert!(error.contains("was not proposed"), "{error}");
+}
+
+#[test]
+fn peers_do_not_fill_the_queue_of_the_log() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let read = |reply| EngineRequest::GetDecidedBlocks {
+        first: 1,
+        last: 1,
+        reply,
+    };
+    let _waiting: Vec<_> = (0..PEER_JOBS_MAX).map(|_| validator.send(read)).collect();
+    assert_eq!(validator.send(read).try_recv(), Ok(Vec::new()));
+    let turn = turn(1, 0);
+    let block = validator.block_of(turn, &[]);
+    assert_eq!(validator.send_block(turn, &block).try_recv(), Ok(None));
+    assert_eq!(validator.start_round(1, 1), []);
+    assert!(validator.reporter.get().is_none());
+}
+
+#[test]
+fn a_round_has_two_blocks() {
+    let files = Files::new();
+    let mut validator = files.start();
+    validator.ready();
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    for later_usecs in 0..3 {
+        let block = validator.block_of(turn, &[]);
+        let mut header = block.header;
+        header.timestamp_usecs += later_usecs;
+        let block = CheckedBlock::new(header, Vec::new(), &validator.chain);
+        let verdict = validator.receive(turn, &block);
+        assert_eq!(verdict.is_some(), later_usecs < 2);
+    }
 }
 
 #[test]
@@ -317,4 +432,22 @@ fn a_validator_without_a_record_may_sign_after_two_heights_that_it_followed() {
         validator.decide(turn, block.hash).unwrap();
     }
     assert_eq!(validator.worker.log().signed_height().unwrap(), 3);
+}
+
+#[test]
+fn a_height_that_was_signed_does_not_count_as_followed() {
+    let files = Files::new();
+    files.log().record_height(2).unwrap();
+    let mut validator = files.start();
+    let is_signer = false;
+    validator.request(|reply| EngineRequest::Ready { is_signer, reply });
+    for height in 1..=4 {
+        assert_eq!(validator.worker.log().signed_height().unwrap(), 2);
+        validator.start_round(height, 0);
+        let turn = turn(height, 0);
+        let block = validator.block_of(turn, &[]);
+        validator.receive(turn, &block);
+        validator.decide(turn, block.hash).unwrap();
+    }
+    assert_eq!(validator.worker.log().signed_height().unwrap(), 4);
 }

@@ -24,10 +24,14 @@ pub(crate) const THREAD: &str = "consensus-log";
 
 /// Maximum number of jobs that wait for the thread.
 ///
-/// The engine waits for the reply to each request before it sends the next, except for those about
-/// a decided block. So there is at most one job of a request, one of a decided block, and one of
-/// each block that the mempool's batch completes.
-pub(crate) const JOBS_MAX: usize = 8;
+/// Those that peers cause take [`PEER_JOBS_MAX`]. The others are a start of a round, a proposal of
+/// this node, two decisions and a record of a followed height: a round begins only when the jobs
+/// before it have ended.
+pub(crate) const JOBS_MAX: usize = 16;
+
+/// Number of waiting jobs from which on peers can cause no further ones: as many blocks as four
+/// validators propose in two rounds.
+pub(super) const PEER_JOBS_MAX: usize = 8;
 
 /// Maximum size of the decided blocks of one reply to a peer, in bytes. The first block may exceed
 /// it. The thread needs some 10 ms to read as much.
@@ -44,6 +48,8 @@ pub(crate) enum ConsensusJob {
         bytes: Bytes,
         reply: BlockReply,
     },
+    /// Runs when all earlier writes are durable.
+    Confirm { then: Then },
     /// Records that this node may sign for a height.
     RecordHeight { height: u64, then: Then },
     /// Makes a proposal durable.
@@ -108,16 +114,22 @@ impl ConsensusWorker {
 
     /// Creates the thread that runs `jobs` in order. It ends when all sending sides are dropped.
     ///
-    /// A failure drops the replies that depend on it: the engine must not continue without them.
-    /// The thread reports a fault of the disk to `health`, and any other error to `reporter`.
+    /// A failure drops the reply that depends on it and all later ones: the engine must not continue
+    /// without what they state. The thread reports a fault of the disk to `health`, and any other
+    /// error to `reporter`.
     pub(crate) fn serve(
         mut self,
         jobs: Receiver<ConsensusJob>,
         health: Recipient<StorageFault>,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<ConsensusJob> {
+        let mut has_failed = false;
         WorkerThread::new(THREAD, jobs, move |job, _| {
+            if has_failed {
+                return ControlFlow::Continue(());
+            }
             if let Err(error) = self.run(job) {
+                has_failed = true;
                 match StorageFault::of(THREAD, FaultKind::Write, &error) {
                     Some(fault) => health.send(fault),
                     None => reporter.report(THREAD, &error),
@@ -142,6 +154,7 @@ impl ConsensusWorker {
                     reply,
                 });
             }
+            ConsensusJob::Confirm { then } => then(),
             ConsensusJob::RecordHeight { height, then } => {
                 self.log.record_height(height)?;
                 then();
@@ -204,7 +217,7 @@ impl ConsensusWorker {
         {
             let certificate = CommitCertificate::from_bytes(&stored.certificate)
                 .map_err(|error| inconsistent(next, &error))?;
-            let bytes = encode(&stored.header, stored.transactions);
+            let bytes = encode(&stored.header, &stored.transactions);
             if !add(DecidedBlock { bytes, certificate }) {
                 return Ok(blocks);
             }

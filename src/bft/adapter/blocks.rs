@@ -161,7 +161,7 @@ impl Blocks {
         });
         tokio::spawn(async move {
             let _permit = permit;
-            let checked = tokio::time::timeout(sizes::DECIDED_TIMEOUT, checked).await;
+            let checked = tokio::time::timeout(sizes::WRITE_TIMEOUT, checked).await;
             let Ok(Ok(Some(checked))) = checked else {
                 return;
             };

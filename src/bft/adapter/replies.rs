@@ -2,12 +2,15 @@
 //!
 //! | message | the node is late | the node drops its reply |
 //! |---|---|---|
-//! | `ConsensusReady`, `Decided` | the engine stops | the engine stops |
+//! | `ConsensusReady`, `StartedRound`, `Decided` | the engine stops | the engine stops |
 //! | `Finalized` | the node may wait for work | the engine stops |
 //! | `GetValue` | the turn passes, as that of a slow proposer | the engine stops |
-//! | `StartedRound`, `GetDecidedValues` | an empty list | an empty list |
+//! | `GetDecidedValues` | an empty list | an empty list |
 //! | `GetHistoryMinHeight` | the last answer, at first the current height | as if it was late |
 //! | `ProcessSyncedValue` | `LocalTransientError`: another request | as if it was late |
+//!
+//! After the reply to `StartedRound` the engine signs for the height, which the node has recorded
+//! before. So nothing can stand in for it.
 //!
 //! A dropped reply to `GetValue` is harmless to the engine: its host actor logs an error and
 //! handles the next message, and the round ends with the proposer's timeout.
@@ -74,8 +77,10 @@ impl Replies {
             reply,
         });
         tokio::spawn(async move {
-            let known = context.reply_or_none(known).await.unwrap_or_default();
-            answer(reply, known.iter().map(proposed_value).collect());
+            let known = context.reply_or_stop("RoundStarted", sizes::WRITE_TIMEOUT, known);
+            if let Some(known) = known.await {
+                answer(reply, known.iter().map(proposed_value).collect());
+            }
         });
     }
 
@@ -132,7 +137,7 @@ impl Replies {
         let context = self.context.clone();
         let durable = context.request(|reply| EngineRequest::Decided { certificate, reply });
         tokio::spawn(async move {
-            let durable = context.reply_or_stop("Decided", sizes::DECIDED_TIMEOUT, durable);
+            let durable = context.reply_or_stop("Decided", sizes::WRITE_TIMEOUT, durable);
             if durable.await.is_some() {
                 answer(reply, ());
             }

@@ -276,6 +276,7 @@ fn name(request: &EngineRequest) -> &'static str {
         EngineRequest::Propose { .. } => "Propose",
         EngineRequest::Decided { .. } => "Decided",
         EngineRequest::Finalized { .. } => "Finalized",
+        EngineRequest::GetOldestHeight { .. } => "GetOldestHeight",
         _ => "other",
     }
 }

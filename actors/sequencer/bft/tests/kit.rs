@@ -236,14 +236,19 @@ impl Validator {
 
     /// Runs the jobs of the log, and handles their messages.
     pub(super) fn settle(&mut self) {
-        while let Ok(job) = self.jobs.try_recv() {
-            self.worker.run(job).unwrap();
-            while let Ok(checked) = self.checked.try_recv() {
-                self.bft.handle_checked(checked, &mut self.ordering);
-            }
-            while let Ok(DecisionDurable { height }) = self.decisions.try_recv() {
-                self.bft.execute_decided(height, &mut self.ordering);
-            }
+        while !self.jobs.is_empty() {
+            self.run_job();
+        }
+    }
+
+    /// Runs the next job of the log, and handles its message.
+    pub(super) fn run_job(&mut self) {
+        self.worker.run(self.jobs.try_recv().unwrap()).unwrap();
+        while let Ok(checked) = self.checked.try_recv() {
+            self.bft.handle_checked(checked, &mut self.ordering);
+        }
+        while let Ok(DecisionDurable { height }) = self.decisions.try_recv() {
+            self.bft.execute_decided(height, &mut self.ordering);
         }
     }
 
@@ -287,8 +292,19 @@ impl Validator {
 
     /// Receives a block of another validator, and returns its verdict, or `None`.
     pub(super) fn receive(&mut self, turn: Turn, block: &CheckedBlock) -> Option<ProposedBlock> {
+        let mut verdict = self.send_block(turn, block);
+        self.settle();
+        verdict.try_recv().unwrap()
+    }
+
+    /// Receives a block of another validator, and does not run the thread of the log.
+    pub(super) fn send_block(
+        &mut self,
+        turn: Turn,
+        block: &CheckedBlock,
+    ) -> oneshot::Receiver<Option<ProposedBlock>> {
         let bytes = block.bytes.clone();
-        self.request(|reply| EngineRequest::BlockReceived {
+        self.send(|reply| EngineRequest::BlockReceived {
             height: turn.height,
             round: turn.round,
             valid_round: turn.valid_round,
@@ -296,7 +312,6 @@ impl Validator {
             bytes,
             reply,
         })
-        .unwrap()
     }
 
     pub(super) fn decide(&mut self, turn: Turn, hash: HashValue) -> Option<()> {
