@@ -100,8 +100,12 @@ impl Proposals {
         at_height.count() < BLOCKS_PER_HEIGHT_MAX && in_round.count() < BLOCKS_PER_ROUND_MAX
     }
 
-    /// Adds a proposal.
+    /// Adds a proposal, or replaces the one of its round with its block.
     pub(super) fn add(&mut self, proposal: Proposal) {
+        let is_other = |other: &Proposal| {
+            other.turn != proposal.turn || other.block.hash != proposal.block.hash
+        };
+        self.0.retain(is_other);
         self.0.push(proposal);
     }
 

@@ -55,12 +55,15 @@ impl Bft {
                 return refuse(reply, SyncedBlock::Malformed);
             }
         };
-        if let Some(known) = self.proposals.get(turn, block.hash) {
+        let is_synced = matches!(reply, BlockReply::Synced(_));
+        // A decided block is judged again: this node may have called it invalid or undecided for a
+        // reason of its own, such as another result, and the engine never decides an invalid block.
+        let known = self.proposals.get(turn, block.hash);
+        if let Some(known) = known.filter(|known| !is_synced || known.state == State::Valid) {
             let known = known.clone();
             let then: Then = Box::new(move || accept(reply, &known));
             return self.send_job(ConsensusJob::Confirm { then }, ordering);
         }
-        let is_synced = matches!(reply, BlockReply::Synced(_));
         let verdict = match is_synced {
             true => judge_decided(&block.header, turn, self.validators(), self.parent),
             false => self.judge(&block, turn, ordering),
@@ -86,8 +89,9 @@ impl Bft {
                 State::Invalid
             }
         };
-        let has_room = self.proposals.has_room(turn) && self.has_room_for_peers();
-        if !has_room || (is_synced && state != State::Valid) {
+        let is_known = self.proposals.get(turn, block.hash).is_some();
+        let has_room = is_known || self.proposals.has_room(turn);
+        if !has_room || !self.has_room_for_peers() || (is_synced && state != State::Valid) {
             return refuse(reply, SyncedBlock::Unavailable);
         }
         let proposal = Proposal {
