@@ -3,8 +3,8 @@
 //! The engine runs beside the node and asks it: for blocks to propose, for a check of the blocks of
 //! others, for storage of what was decided. Each [`EngineRequest`] has a channel for the reply. The
 //! node replies to all within a bound, with one exception: it withholds the reply to
-//! [`EngineRequest::Finalized`] while too many decided blocks are not durable, or while the chain
-//! has nothing to order.
+//! [`EngineRequest::Finalized`] while the decision is not durable, while too many decided blocks are
+//! not in the ledger, or while the chain has nothing to order.
 //!
 //! A height has rounds, numbered from 0. Each round has one proposer. A block is proposed in the
 //! round of its header, and later rounds of the height may propose it again, unchanged.

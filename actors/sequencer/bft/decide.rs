@@ -98,15 +98,19 @@ impl Bft {
         }
         let reading = ordering.clock.source().read();
         ordering.execute_at(ordered(&certificate, &block), reading);
+        self.start_next_height(ordering);
     }
 
     /// Starts the next height if the newest one is finalized and nothing speaks against it.
     pub(in crate::sequencer) fn start_next_height(&mut self, ordering: &mut Ordering) {
         let height = self.parent.height.saturating_add(1);
-        let in_flight = ordering.in_flight.saturating_add(self.decided.len());
+        // The engine's log covers one height, and its next height replaces it. Without a durable
+        // decision, a validator that is killed then would have neither and could not sign again.
+        let is_durable = self.decided.is_empty();
         let is_held = ordering.is_stopped
             || ordering.is_paused
-            || in_flight >= ordering.config.blocks_in_flight_max;
+            || !is_durable
+            || ordering.in_flight >= ordering.config.blocks_in_flight_max;
         if self.next_height.is_none() || is_held {
             return;
         }

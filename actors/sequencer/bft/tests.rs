@@ -1,5 +1,6 @@
 //! Tests of the node's side of the engine, with a log on disk.
 
+mod decided;
 mod kit;
 
 use super::*;
@@ -215,32 +216,6 @@ fn votes_against_a_block_that_breaks_a_rule() {
     let block = CheckedBlock::new(block.header, Vec::new(), &validator.chain);
     let verdict = validator.receive(turn, &block).unwrap();
     assert!(!verdict.is_valid);
-}
-
-#[test]
-fn a_decided_block_is_valid_although_this_node_has_another_result() {
-    let files = Files::new();
-    let mut validator = files.start();
-    validator.ready();
-    validator.start_round(1, 0);
-    let turn = turn(1, 0);
-    let mut block = validator.block_of(turn, &[]);
-    block.header.executed.version += 1;
-    let block = CheckedBlock::new(block.header, Vec::new(), &validator.chain);
-    assert!(!validator.receive(turn, &block).unwrap().is_valid);
-    let synced = validator.request(|reply| EngineRequest::BlockSynced {
-        height: 1,
-        round: 0,
-        proposer: turn.proposer,
-        bytes: block.bytes.clone(),
-        reply,
-    });
-    let Some(SyncedBlock::Stored(stored)) = synced else {
-        panic!("{synced:?}");
-    };
-    assert!(stored.is_valid);
-    validator.decide(turn, block.hash).unwrap();
-    assert_eq!(validator.bft.parent.hash, block.hash);
 }
 
 #[test]
