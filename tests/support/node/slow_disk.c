@@ -1,6 +1,6 @@
 /* A disk that a test makes slow or hanging, for LD_PRELOAD: delays the syncs, writes and reads of
  * the files whose path contains a given text, in all threads or in those of one name. Counts the
- * calls that find the disk full.
+ * calls that find the disk full. Also moves the system clock.
  *
  * The environment variable SLOW_DISK_CONTROL names a file that the test writes and this library
  * maps, so a change has effect on the next call, and an undelayed call costs one load. A delayed
@@ -29,8 +29,9 @@ struct operation {
     _Atomic uint64_t delay_ms; /* 0: not delayed */
     _Atomic uint64_t begun;    /* number of calls that were delayed */
     _Atomic uint64_t ended;    /* number of these calls whose delay has ended */
-    /* Both end with a zero byte, and are written before delay_ms. */
-    char path_part[216];
+    /* The others are written before delay_ms, and both texts end with a zero byte. */
+    _Atomic uint64_t undelayed; /* number of calls that are not delayed yet */
+    char path_part[208];
     char thread[16]; /* name of the threads; empty: all */
 };
 
@@ -39,6 +40,7 @@ struct control {
     _Atomic uint64_t is_loaded;  /* 1 once the library has mapped the file */
     _Atomic uint64_t full_calls; /* number of calls that failed with ENOSPC or EDQUOT */
     char full_path[256];         /* path of the file of the newest one; ends with a zero byte */
+    _Atomic int64_t clock_ahead_secs; /* lead of the system clock over that of the machine */
 };
 
 static struct control *control;
@@ -80,10 +82,20 @@ static uint64_t now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Returns whether the call is one of those before the first delayed one. */
+static int is_undelayed(struct operation *operation) {
+    uint64_t left = atomic_load(&operation->undelayed);
+    while (left > 0) {
+        if (atomic_compare_exchange_weak(&operation->undelayed, &left, left - 1)) return 1;
+    }
+    return 0;
+}
+
 static void delay(int kind, int fd) {
     if (control == NULL) return;
     struct operation *operation = &control->operations[kind];
     if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation)) return;
+    if (is_undelayed(operation)) return;
     atomic_fetch_add(&operation->begun, 1);
     uint64_t begun_ms = now_ms();
     while (now_ms() - begun_ms < atomic_load(&operation->delay_ms)) {
@@ -145,4 +157,13 @@ ssize_t pread64(int fd, void *bytes, size_t count, off64_t offset) {
 
 ssize_t pread(int fd, void *bytes, size_t count, off_t offset) {
     return pread64(fd, bytes, count, offset);
+}
+
+/* The monotonic clocks keep their time. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = (int)syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && clock == CLOCK_REALTIME && control != NULL) {
+        time->tv_sec += atomic_load(&control->clock_ahead_secs);
+    }
+    return result;
 }

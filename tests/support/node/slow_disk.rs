@@ -1,5 +1,5 @@
 //! A disk that a test makes slow or hanging while a node runs, and that counts the calls which find
-//! it full.
+//! it full. Also moves the system clock of the node.
 //!
 //! ```ignore
 //! let Some(disk) = SlowDisk::new() else { return };
@@ -8,6 +8,7 @@
 //! disk.hang(DiskOperation::Write, "/data/");
 //! disk.release(DiskOperation::Write);
 //! disk.hang_in("executor", DiskOperation::Read, "/data/");
+//! disk.move_clock(-60);
 //! ```
 
 use super::TestNode;
@@ -25,12 +26,14 @@ use tempfile::TempDir;
 /// Source of the library that delays system calls.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/node/slow_disk.c");
 
-/// Size of an operation in the control file, in bytes: its delay, two counters, the part of a path,
-/// the name of a thread.
+/// Size of an operation in the control file, in bytes: its delay, three counters, the part of a
+/// path, the name of a thread.
 const OPERATION_BYTES: usize = 256;
 
-/// Offset of the part of a path within an operation, in bytes.
-const PATH_PART_OFFSET: usize = 24;
+/// Offset of the number of calls that are not delayed yet, and of the part of a path, within an
+/// operation, in bytes.
+const UNDELAYED_OFFSET: usize = 24;
+const PATH_PART_OFFSET: usize = 32;
 
 /// Size of the name of a thread, in bytes. The kernel stores 15 characters of it.
 const THREAD_BYTES: usize = 16;
@@ -45,6 +48,9 @@ const OPERATIONS_END: u64 = (OPERATIONS * OPERATION_BYTES) as u64;
 /// Offset and size of the path of the last such call.
 const FULL_PATH_OFFSET: u64 = OPERATIONS_END + 16;
 const FULL_PATH_BYTES: usize = 256;
+
+/// Offset of the lead of the system clock.
+const CLOCK_AHEAD_OFFSET: u64 = FULL_PATH_OFFSET + FULL_PATH_BYTES as u64;
 
 /// Delay of a call that hangs until it is released, in milliseconds.
 const HANG_MS: u64 = u64::MAX;
@@ -148,7 +154,7 @@ impl SlowDisk {
     /// delay, from their begin.
     pub fn delay(&self, operation: DiskOperation, path_part: &str, delay: Duration) {
         let delay_ms = delay.as_millis().try_into().unwrap();
-        self.set("", operation, path_part, delay_ms);
+        self.set("", operation, path_part, 0, delay_ms);
     }
 
     /// Makes each call of this kind hang until [`Self::release`], on files whose path contains
@@ -160,7 +166,12 @@ impl SlowDisk {
     /// Makes calls hang as [`Self::hang`] does, in the threads of this name only. The kernel stores
     /// 15 characters of a name.
     pub fn hang_in(&self, thread: &str, operation: DiskOperation, path_part: &str) {
-        self.set(thread, operation, path_part, HANG_MS);
+        self.set(thread, operation, path_part, 0, HANG_MS);
+    }
+
+    /// Makes calls hang as [`Self::hang`] does, after the next `undelayed` ones.
+    pub fn hang_after(&self, undelayed: u64, operation: DiskOperation, path_part: &str) {
+        self.set("", operation, path_part, undelayed, HANG_MS);
     }
 
     /// Ends the delays of this kind, also those of calls that wait.
@@ -191,16 +202,34 @@ impl SlowDisk {
         String::from_utf8_lossy(path).into_owned()
     }
 
-    fn set(&self, thread: &str, operation: DiskOperation, path_part: &str, delay_ms: u64) {
-        const BYTES: usize = OPERATION_BYTES - PATH_PART_OFFSET;
+    /// Sets the system clock of the nodes ahead of the machine's, or behind it if `ahead_secs` is
+    /// negative. The clocks that measure elapsed time do not change.
+    pub fn move_clock(&self, ahead_secs: i64) {
+        let bytes = ahead_secs.to_ne_bytes();
+        self.control
+            .write_all_at(&bytes, CLOCK_AHEAD_OFFSET)
+            .unwrap();
+    }
+
+    fn set(
+        &self,
+        thread: &str,
+        operation: DiskOperation,
+        path_part: &str,
+        undelayed: u64,
+        delay_ms: u64,
+    ) {
+        const BYTES: usize = OPERATION_BYTES - UNDELAYED_OFFSET;
         let mut bytes = [0; BYTES];
-        let (path_bytes, thread_bytes) = bytes.split_at_mut(BYTES - THREAD_BYTES);
+        let (number_bytes, texts) = bytes.split_at_mut(PATH_PART_OFFSET - UNDELAYED_OFFSET);
+        number_bytes.copy_from_slice(&undelayed.to_ne_bytes());
+        let (path_bytes, thread_bytes) = texts.split_at_mut(texts.len() - THREAD_BYTES);
         for (to, text) in [(path_bytes, path_part), (thread_bytes, thread)] {
             assert!(text.len() < to.len(), "{text}");
             to[..text.len()].copy_from_slice(text.as_bytes());
         }
-        let path_part_offset = offset(operation) + PATH_PART_OFFSET as u64;
-        self.control.write_all_at(&bytes, path_part_offset).unwrap();
+        let undelayed_offset = offset(operation) + UNDELAYED_OFFSET as u64;
+        self.control.write_all_at(&bytes, undelayed_offset).unwrap();
         self.write_delay(operation, delay_ms);
     }
 
@@ -240,7 +269,7 @@ fn offset(operation: DiskOperation) -> u64 {
 }
 
 fn control_bytes() -> u64 {
-    FULL_PATH_OFFSET + FULL_PATH_BYTES as u64
+    CLOCK_AHEAD_OFFSET + 8
 }
 
 fn library_file(directory: &Path) -> PathBuf {
