@@ -34,7 +34,7 @@ impl Bounds {
     }
 
     /// Reads the bounds from the headers of a response, if it has them.
-    fn from_headers(response: &HttpResponse) -> Option<Self> {
+    pub fn from_headers(response: &HttpResponse) -> Option<Self> {
         let header = |end: &str| {
             let mut pairs = response.headers.iter();
             let (_, value) = pairs.find(|(name, _)| name.as_str().ends_with(end))?;

@@ -166,7 +166,7 @@ pub fn parker() -> TestAccount {
 }
 
 /// Checks that the sum of all balances is the supply.
-async fn check_supply(node: &NodeClient, version: u64) {
+pub async fn check_supply(node: &NodeClient, version: u64) {
     let mut sum = 0;
     for holder in holders() {
         let path = format!("/v1/accounts/{holder}/balance/0xa?ledger_version={version}");

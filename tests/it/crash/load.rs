@@ -70,7 +70,7 @@ async fn transfer(node: NodeClient, chain: Chain, client: u64, acknowledged: Arc
 }
 
 /// Returns whether the sequence number belongs to a transfer that this client does not know of.
-fn is_unknown(response: &HttpResponse) -> bool {
+pub fn is_unknown(response: &HttpResponse) -> bool {
     let code = response.json["error_code"].as_str().unwrap_or_default();
     ["sequence_number_too_old", "invalid_transaction_update"].contains(&code)
 }

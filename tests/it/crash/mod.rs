@@ -11,11 +11,11 @@
 //! | power loss, image by image | `powerloss/` |
 //! | single cases: `kill -9` under load, a graceful stop | `stops.rs` |
 
-mod acknowledged;
-mod check;
+pub(crate) mod acknowledged;
+pub(crate) mod check;
 mod cycles;
 pub(crate) mod formats;
-mod load;
+pub(crate) mod load;
 mod plan;
 #[cfg(target_os = "linux")]
 mod powerloss;

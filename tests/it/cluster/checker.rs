@@ -1,0 +1,429 @@
+//! The comparison of the chains of all validators with the requests of all clients.
+//!
+//! | promise | check |
+//! |---|---|
+//! | P1, P2 | no response of a validator has an older version than an earlier response of it, also if the validator was killed between them; a read shows its account at its version |
+//! | P3 | all validators have the same blocks, with the same hashes of state and events |
+//! | P4, P5 | a transfer that was accepted is committed, unless its validator was killed: the clients insist on it |
+//! | P8 | each sequence number of an account is executed once, in order, and only as submitted |
+//!
+//! Beyond the promises of one node: a committed transfer has its version at every validator, and a
+//! transfer that begins after another one was acknowledged, by any validator, has a higher version.
+//! `faults.rs` reads the sum of balances (P9) from each validator. Costs (P6) and limits (P7) leave
+//! no trace in a history.
+
+use super::history::{Requests, Write};
+use ledger_crypto::HashValue;
+use ledger_test_support::http::number;
+use ledger_types::AccountAddress;
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+    time::Instant,
+};
+
+/// A transaction of the chain that has a sender.
+#[derive(Clone, Debug)]
+struct Executed {
+    version: u64,
+    hash: HashValue,
+    sender: AccountAddress,
+    sequence_number: u64,
+}
+
+/// The chain of one validator: its blocks from genesis on, with their transactions.
+pub type Blocks = Vec<Value>;
+
+/// Figures of what was compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compared {
+    pub blocks: usize,
+    pub executed: usize,
+    pub acknowledged: usize,
+    pub reads: usize,
+}
+
+/// Compares the chains with each other and with the requests. `account` returns the account of a
+/// client.
+///
+/// # Errors
+///
+/// Returns the first contradiction.
+pub fn check(
+    chains: &[Blocks],
+    requests: &Requests,
+    account: impl Fn(u64) -> AccountAddress,
+) -> Result<Compared, String> {
+    check_same(chains)?;
+    let executed = executed(&chains[0]);
+    let by_hash = index(&executed)?;
+    check_sequence_numbers(&executed)?;
+    check_submitted(&executed, requests, &account)?;
+    let acknowledged = check_acknowledged(&by_hash, requests)?;
+    check_order(&by_hash, requests)?;
+    check_versions_of_each_validator(requests)?;
+    check_reads(&executed, requests, &account)?;
+    Ok(Compared {
+        blocks: chains[0].len(),
+        executed: executed.len(),
+        acknowledged,
+        reads: requests.reads.len(),
+    })
+}
+
+/// Checks that no two validators have different blocks at a height.
+fn check_same(chains: &[Blocks]) -> Result<(), String> {
+    for (index, chain) in chains.iter().enumerate() {
+        if chain.len() != chains[0].len() {
+            let (own, first) = (chain.len(), chains[0].len());
+            return Err(format!("validator {index} has {own} blocks, not {first}"));
+        }
+        for (block, first) in chain.iter().zip(&chains[0]) {
+            if block != first {
+                return Err(format!("fork at validator {index}: {block}, not {first}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the transactions of a chain that have a sender, in the order of their versions.
+fn executed(blocks: &Blocks) -> Vec<Executed> {
+    let transactions = blocks
+        .iter()
+        .flat_map(|block| block["transactions"].as_array().unwrap());
+    transactions
+        .filter(|transaction| transaction["type"] == "user_transaction")
+        .map(|transaction| Executed {
+            version: number(&transaction["version"]),
+            hash: transaction["hash"].as_str().unwrap().parse().unwrap(),
+            sender: transaction["sender"].as_str().unwrap().parse().unwrap(),
+            sequence_number: number(&transaction["sequence_number"]),
+        })
+        .collect()
+}
+
+/// Returns the version of each transaction. No transaction may be executed twice.
+fn index(executed: &[Executed]) -> Result<HashMap<HashValue, u64>, String> {
+    let mut by_hash = HashMap::new();
+    for Executed { hash, version, .. } in executed {
+        match by_hash.entry(*hash) {
+            Entry::Vacant(entry) => _ = entry.insert(*version),
+            Entry::Occupied(entry) => {
+                let first = entry.get();
+                return Err(format!(
+                    "{hash} was executed twice, at {first} and {version}"
+                ));
+            }
+        }
+    }
+    Ok(by_hash)
+}
+
+/// Checks that the sequence numbers of each account ascend from 0 without gaps.
+fn check_sequence_numbers(executed: &[Executed]) -> Result<(), String> {
+    let mut next: HashMap<AccountAddress, u64> = HashMap::new();
+    for transaction in executed {
+        let next = next.entry(transaction.sender).or_default();
+        if transaction.sequence_number != *next {
+            return Err(format!(
+                "{transaction:?} has not the sequence number {next}"
+            ));
+        }
+        *next += 1;
+    }
+    Ok(())
+}
+
+/// Checks that the chain has no transaction of a client that the client did not submit.
+fn check_submitted(
+    executed: &[Executed],
+    requests: &Requests,
+    account: &impl Fn(u64) -> AccountAddress,
+) -> Result<(), String> {
+    let mut submitted = HashMap::new();
+    for write in &requests.writes {
+        submitted.insert(write.hash, account(write.client));
+    }
+    let clients: BTreeMap<_, _> = submitted.values().map(|client| (*client, ())).collect();
+    let of_clients = executed
+        .iter()
+        .filter(|transaction| clients.contains_key(&transaction.sender));
+    for transaction in of_clients {
+        if submitted.get(&transaction.hash) != Some(&transaction.sender) {
+            return Err(format!("{transaction:?} was not submitted"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that each acknowledged transfer has its version. Returns their number.
+fn check_acknowledged(
+    by_hash: &HashMap<HashValue, u64>,
+    requests: &Requests,
+) -> Result<usize, String> {
+    let mut acknowledged = 0;
+    for write in &requests.writes {
+        let Some(committed) = write.committed else {
+            continue;
+        };
+        acknowledged += 1;
+        let version = by_hash.get(&write.hash);
+        if version != Some(&committed.version) {
+            return Err(format!("lost: {write:?} is at version {version:?}"));
+        }
+    }
+    Ok(acknowledged)
+}
+
+/// Checks the order of versions: a transfer has a higher version than every transfer that was
+/// acknowledged before its first submission.
+fn check_order(by_hash: &HashMap<HashValue, u64>, requests: &Requests) -> Result<(), String> {
+    let mut ends: Vec<_> = requests
+        .writes
+        .iter()
+        .filter_map(|write| write.committed)
+        .collect();
+    ends.sort_by_key(|committed| committed.at);
+    let mut ends = ends.into_iter().peekable();
+    let mut newest = 0;
+    let mut known = HashMap::new();
+    for write in &requests.writes {
+        while let Some(committed) = ends.next_if(|committed| committed.at < write.began) {
+            newest = newest.max(committed.version);
+        }
+        let is_first = known.insert(write.hash, ()).is_none();
+        let version = by_hash.get(&write.hash);
+        if is_first && version.is_some_and(|&version| version <= newest) {
+            return Err(format!(
+                "{write:?} has version {version:?} and began after {newest} was acknowledged"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A response of a validator: when it was requested and received, and its version.
+struct Seen {
+    began: Instant,
+    ended: Instant,
+    version: u64,
+}
+
+/// Checks that no response of a validator has an older version than one that was received before
+/// the request.
+fn check_versions_of_each_validator(requests: &Requests) -> Result<(), String> {
+    let mut seen: BTreeMap<usize, Vec<Seen>> = BTreeMap::new();
+    for read in &requests.reads {
+        seen.entry(read.node).or_default().push(Seen {
+            began: read.began,
+            ended: read.ended,
+            version: read.version,
+        });
+    }
+    for (node, mut seen) in seen {
+        let mut acknowledged: Vec<_> = requests
+            .writes
+            .iter()
+            .filter(|write| write.node == node)
+            .filter_map(|write: &Write| write.committed)
+            .map(|committed| (committed.at, committed.version))
+            .chain(seen.iter().map(|read| (read.ended, read.version)))
+            .collect();
+        acknowledged.sort_unstable();
+        seen.sort_by_key(|read| read.began);
+        let mut acknowledged = acknowledged.into_iter().peekable();
+        let mut newest = 0;
+        for Seen { began, version, .. } in seen {
+            while let Some((_, version)) = acknowledged.next_if(|(at, _)| *at < began) {
+                newest = newest.max(version);
+            }
+            if version < newest {
+                return Err(format!(
+                    "validator {node} went back from version {newest} to {version}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that each read has at least its lowest version, and shows its account at its version.
+fn check_reads(
+    executed: &[Executed],
+    requests: &Requests,
+    account: &impl Fn(u64) -> AccountAddress,
+) -> Result<(), String> {
+    let mut versions: HashMap<AccountAddress, Vec<u64>> = HashMap::new();
+    for transaction in executed {
+        let versions = versions.entry(transaction.sender).or_default();
+        versions.push(transaction.version);
+    }
+    for read in &requests.reads {
+        let of_account = versions.get(&account(read.client));
+        let expected = of_account.map_or(0, |versions| {
+            versions.partition_point(|version| *version <= read.version) as u64
+        });
+        if read.version < read.version_min || read.sequence_number != expected {
+            return Err(format!(
+                "{read:?}, and the account has sequence number {expected}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    //! Contradictions that the checker must find.
+
+    use super::{
+        super::history::{Committed, Read},
+        *,
+    };
+    use serde_json::json;
+    use std::time::Duration;
+
+    const CLIENT: u64 = 7;
+
+    fn account(client: u64) -> AccountAddress {
+        AccountAddress::from_low_u64(client)
+    }
+
+    fn hash(number: u8) -> HashValue {
+        HashValue::new([number; 32])
+    }
+
+    /// Returns a transfer of the client with this number, at this version.
+    fn transfer(number: u8, sequence_number: u64, version: u64) -> Value {
+        json!({
+            "type": "user_transaction",
+            "version": version.to_string(),
+            "hash": hash(number).to_string(),
+            "sender": account(CLIENT).to_string(),
+            "sequence_number": sequence_number.to_string(),
+        })
+    }
+
+    fn block(transactions: &[Value]) -> Value {
+        json!({ "transactions": transactions })
+    }
+
+    /// Two transfers, the second one after the response to the first one, and a read between them.
+    struct Case {
+        chains: Vec<Blocks>,
+        requests: Requests,
+    }
+
+    impl Case {
+        fn new() -> Self {
+            let begun = Instant::now();
+            let at = |secs| begun + Duration::from_secs(secs);
+            let write = |number: u8, began: u64| Write {
+                client: CLIENT,
+                node: 0,
+                sequence_number: u64::from(number),
+                hash: hash(number),
+                began: at(began),
+                is_accepted: true,
+                committed: Some(Committed {
+                    at: at(began + 1),
+                    version: 10 + u64::from(number),
+                }),
+            };
+            let chain = vec![block(&[transfer(0, 0, 10)]), block(&[transfer(1, 1, 11)])];
+            Self {
+                chains: vec![chain; 2],
+                requests: Requests {
+                    writes: vec![write(0, 0), write(1, 4)],
+                    reads: vec![Read {
+                        client: CLIENT,
+                        node: 0,
+                        began: at(2),
+                        ended: at(3),
+                        version_min: 10,
+                        version: 10,
+                        sequence_number: 1,
+                    }],
+                },
+            }
+        }
+
+        /// Replaces the blocks of both chains.
+        fn replace(&mut self, blocks: &[Value]) {
+            self.chains = vec![blocks.to_vec(); 2];
+        }
+
+        /// Asserts that the checker finds a contradiction with these words.
+        fn assert_found(&self, words: &str) {
+            let error = check(&self.chains, &self.requests, account).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn accepts_a_history_without_a_fault() {
+        let case = Case::new();
+        let compared = check(&case.chains, &case.requests, account).unwrap();
+        assert_eq!((compared.executed, compared.acknowledged), (2, 2));
+    }
+
+    #[test]
+    fn finds_a_fork() {
+        let mut case = Case::new();
+        case.chains[1][1] = block(&[transfer(2, 1, 11)]);
+        case.assert_found("fork at validator 1");
+    }
+
+    #[test]
+    fn finds_a_lost_transfer() {
+        let mut case = Case::new();
+        case.replace(&[block(&[transfer(0, 0, 10)])]);
+        case.assert_found("lost");
+    }
+
+    #[test]
+    fn finds_a_transfer_that_was_executed_twice() {
+        let mut case = Case::new();
+        let again = transfer(0, 0, 11);
+        case.replace(&[block(&[transfer(0, 0, 10)]), block(&[again])]);
+        case.assert_found("executed twice");
+    }
+
+    #[test]
+    fn finds_a_transfer_that_no_client_submitted() {
+        let mut case = Case::new();
+        case.requests.writes.pop();
+        case.assert_found("was not submitted");
+    }
+
+    #[test]
+    fn finds_a_transfer_before_one_that_was_acknowledged_earlier() {
+        let mut case = Case::new();
+        case.requests.writes[0].committed = Some(Committed {
+            at: case.requests.writes[0].began,
+            version: 11,
+        });
+        case.requests.writes[0].hash = hash(1);
+        case.requests.writes[1].hash = hash(0);
+        case.requests.writes[1].committed = None;
+        case.assert_found("began after 11 was acknowledged");
+    }
+
+    #[test]
+    fn finds_a_validator_that_goes_back() {
+        let mut case = Case::new();
+        case.requests.writes[0].committed.as_mut().unwrap().version = 10;
+        case.requests.reads[0].version = 9;
+        case.requests.reads[0].version_min = 9;
+        case.requests.reads[0].sequence_number = 0;
+        case.assert_found("went back from version 10 to 9");
+    }
+
+    #[test]
+    fn finds_a_read_that_does_not_show_its_version() {
+        let mut case = Case::new();
+        case.requests.reads[0].sequence_number = 0;
+        case.assert_found("the account has sequence number 1");
+    }
+}

@@ -1,0 +1,193 @@
+//! The validators of a chain, as processes on one machine.
+
+use ledger_test_support::{
+    TestAccount,
+    http::number,
+    node::{TestNode, binary, until},
+};
+use ledger_types::SignedTransaction;
+use serde_json::Value;
+use std::{
+    net::TcpListener,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering::Relaxed},
+    },
+};
+use tempfile::TempDir;
+
+/// Number of validators. One of them may fail.
+pub const VALIDATORS: usize = 4;
+
+/// Amount of each transfer.
+const AMOUNT: u64 = 10;
+
+/// Returns a port below those that the system gives to others, so that nothing takes it between two
+/// starts of a validator.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Processes begin at different ports.
+    let base = 10_000 + (std::process::id() % 200) as u16 * 100;
+    loop {
+        let port = base + NEXT.fetch_add(1, Relaxed) % 10_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Changes the command that starts a validator, whose index it receives.
+type Wrap = Box<dyn Fn(usize, Command) -> Command + Send + Sync>;
+
+/// The validators of a chain. Those that were killed are absent.
+pub struct Cluster {
+    /// Keys, genesis, and what the validators must not forget.
+    files: TempDir,
+    ledgers: Vec<Arc<TempDir>>,
+    ports: Vec<u16>,
+    nodes: Vec<Option<TestNode>>,
+    wrap: Wrap,
+}
+
+impl Cluster {
+    /// Creates the files of the validators and starts them.
+    pub fn start() -> Self {
+        Self::start_wrapped(Box::new(|_, command| command))
+    }
+
+    /// Starts the validators as [`Self::start`] does, each by the command that `wrap` returns.
+    pub fn start_wrapped(wrap: Wrap) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let dir = files.path().join("cluster");
+        let created = binary()
+            .args(["cluster", "init", "--validators", "4", "--dir"])
+            .arg(&dir)
+            .output()
+            .unwrap();
+        assert!(created.status.success(), "{created:?}");
+        let ports: Vec<_> = (0..VALIDATORS).map(|_| free_port()).collect();
+        for index in 0..VALIDATORS {
+            replace_ports(
+                &dir.join(format!("node-{index}/validator/peers.toml")),
+                &ports,
+            );
+        }
+        let mut cluster = Self {
+            files,
+            ledgers: (0..VALIDATORS)
+                .map(|_| Arc::new(tempfile::tempdir().unwrap()))
+                .collect(),
+            ports,
+            nodes: (0..VALIDATORS).map(|_| None).collect(),
+            wrap,
+        };
+        for index in 0..VALIDATORS {
+            cluster.start_node(index);
+        }
+        cluster
+    }
+
+    /// Starts a validator in its directories.
+    pub fn start_node(&mut self, index: usize) {
+        let dir = self.files.path().join("cluster");
+        let settings = vec![
+            format!("chain.genesis={}", dir.join("genesis.toml").display()),
+            "sequencer.mode=bft".to_owned(),
+            format!(
+                "consensus.directory={}",
+                dir.join(format!("node-{index}/validator")).display()
+            ),
+            format!("consensus.listen=127.0.0.1:{}", self.ports[index]),
+            "consensus.propose_timeout_ms=500".to_owned(),
+        ];
+        let ledger = Arc::clone(&self.ledgers[index]);
+        let command = (self.wrap)(index, TestNode::command(ledger.path(), &settings));
+        self.nodes[index] = Some(TestNode::spawn(command, ledger, settings));
+    }
+
+    /// Returns a validator that runs.
+    pub fn node(&self, index: usize) -> &TestNode {
+        self.nodes[index].as_ref().unwrap()
+    }
+
+    /// Kills a validator.
+    pub fn kill(&mut self, index: usize) {
+        self.nodes[index].take().unwrap().kill();
+    }
+
+    /// Stops a validator.
+    pub fn stop(&mut self, index: usize) {
+        let mut node = self.nodes[index].take().unwrap();
+        let status = node.stop("TERM");
+        assert!(status.success(), "{}", node.log());
+    }
+
+    /// Returns the directory of the ledger of a validator.
+    pub fn ledger(&self, index: usize) -> &Path {
+        self.ledgers[index].path()
+    }
+
+    /// Commits a transfer of a development account at a node.
+    pub async fn commit(&self, index: usize, transfer: &SignedTransaction) {
+        let committed = self.node(index).submit_and_wait(transfer).await;
+        assert_eq!(committed["success"], true, "{committed}");
+    }
+
+    /// Waits until a node has this transaction.
+    pub async fn await_at(&self, index: usize, transfer: &SignedTransaction) {
+        let chain = self.node(index).chain().await;
+        let hash = transfer.hash(chain.vendor());
+        let path = format!("/v1/transactions/by_hash/{hash}");
+        until(&format!("{path} at node {index}"), || async {
+            let response = self.node(index).get(&path).await;
+            (response.status == 200).then_some(())
+        })
+        .await;
+    }
+
+    /// Asserts that the nodes that run have the same blocks, up to the lowest of their heights.
+    pub async fn assert_same_blocks(&self) {
+        let mut chains: Vec<Vec<Value>> = Vec::new();
+        for node in self.nodes.iter().flatten() {
+            let info = node.get("/v1").await.json;
+            let height = number(&info["block_height"]);
+            let mut blocks = Vec::new();
+            for height in 0..=height {
+                let block = node.get(&format!("/v1/blocks/by_height/{height}")).await;
+                blocks.push(block.json);
+            }
+            chains.push(blocks);
+        }
+        let common = chains.iter().map(Vec::len).min().unwrap();
+        for chain in &chains[1..] {
+            assert_eq!(chain[..common], chains[0][..common]);
+        }
+        assert!(common > 1, "the nodes have a block");
+    }
+
+    /// Returns a transfer of a development account to the next one.
+    pub fn transfer(
+        &self,
+        chain: &ledger_vm::Chain,
+        account: usize,
+        number: u64,
+    ) -> SignedTransaction {
+        let accounts = TestAccount::development();
+        let to = accounts[(account + 1) % accounts.len()].address;
+        accounts[account].transfer(chain, number, to, AMOUNT)
+    }
+}
+
+/// Replaces the ports of the configuration by `ports`, in order.
+fn replace_ports(peers: &Path, ports: &[u16]) {
+    let mut text = std::fs::read_to_string(peers).unwrap();
+    for (index, port) in ports.iter().enumerate() {
+        text = text.replace(
+            &format!("127.0.0.1:{}\"", 7000 + index),
+            &format!("127.0.0.1:{port}\""),
+        );
+    }
+    std::fs::write(peers, text).unwrap();
+}

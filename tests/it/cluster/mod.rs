@@ -1,0 +1,23 @@
+//! Four validators on one machine order the same ledger.
+//!
+//! | subject | file |
+//! |---|---|
+//! | the processes | `kit.rs` |
+//! | commits while all validators run and without some of them | `commits.rs` |
+//! | kills, pauses and wrong clocks under load, and how to run more of them | `faults.rs` |
+//! | the plan of the faults, drawn from a seed | `plan.rs` |
+//! | the clients and what they saw | `load.rs`, `history.rs` |
+//! | the comparison of all chains with it | `checker.rs` |
+
+#[cfg(target_os = "linux")]
+mod checker;
+mod commits;
+#[cfg(target_os = "linux")]
+mod faults;
+#[cfg(target_os = "linux")]
+mod history;
+mod kit;
+#[cfg(target_os = "linux")]
+mod load;
+#[cfg(target_os = "linux")]
+mod plan;
