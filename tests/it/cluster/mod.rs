@@ -4,11 +4,13 @@
 //! |---|---|
 //! | the processes | `kit.rs` |
 //! | commits while all validators run and without some of them | `commits.rs` |
+//! | a validator with a changed balance in its store | `changed_state.rs` |
 //! | kills, pauses and wrong clocks under load, and how to run more of them | `faults.rs` |
 //! | the plan of the faults, drawn from a seed | `plan.rs` |
 //! | the clients and what they saw | `load.rs`, `history.rs` |
 //! | the comparison of all chains with it | `checker.rs` |
 
+mod changed_state;
 #[cfg(target_os = "linux")]
 mod checker;
 mod commits;

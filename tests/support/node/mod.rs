@@ -13,11 +13,13 @@ mod load;
 mod process;
 #[cfg(target_os = "linux")]
 mod slow_disk;
+mod stored;
 mod test_node;
 
 pub use load::{OpenLoop, bench_report, start_bench};
 #[cfg(target_os = "linux")]
 pub use slow_disk::{DiskOperation, SlowDisk};
+pub use stored::replace_in_ledger;
 pub use test_node::{TestNode, tls_settings};
 
 use std::{
