@@ -204,6 +204,8 @@ pub struct ConsensusStart {
     /// Receives each height that this node begins because it has transactions. The engine announces
     /// it to the peers.
     pub work: watch::Sender<u64>,
+    /// Receives a value when a node that followed without votes may vote from the next height on.
+    pub may_vote: oneshot::Sender<()>,
 }
 
 /// Returns whether a validator may sign for `next_height`, so that it never signs two different

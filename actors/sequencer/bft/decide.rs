@@ -51,7 +51,7 @@ impl Bft {
     }
 
     /// Counts the heights that this node followed without votes. After enough of them, it may sign
-    /// for later heights from its next start on.
+    /// for later heights: its engine starts again, to vote.
     ///
     /// A block that a peer sent because this node had missed it does not count: only a proposal
     /// shows that the other validators are at this height, so that nothing which this node signed
@@ -65,10 +65,11 @@ impl Bft {
             false => self.followed.saturating_add(1),
         };
         let is_validator = self.validators().get(&self.address).is_some();
-        if self.followed == FOLLOWED_HEIGHTS && is_validator {
-            let then: Then = Box::new(move || {
-                tracing::warn!(height, "this validator may vote again: restart the node");
-            });
+        if self.followed < FOLLOWED_HEIGHTS || !is_validator {
+            return;
+        }
+        if let Some(may_vote) = self.may_vote.take() {
+            let then: Then = Box::new(move || answer(may_vote, ()));
             self.send_job(ConsensusJob::RecordHeight { height, then }, ordering);
         }
     }

@@ -49,6 +49,8 @@ pub(crate) struct BftStart {
     pub(crate) address: AccountAddress,
     /// Receives each height that this node begins because it has transactions.
     pub(crate) work: watch::Sender<u64>,
+    /// Receives a value when a node that followed without votes may vote.
+    pub(crate) may_vote: oneshot::Sender<()>,
     pub(crate) tip: ChainTip,
     pub(crate) oldest_height: u64,
     /// Newest height for which this node may have signed, [`u64::MAX`] without a record.
@@ -106,6 +108,8 @@ pub(crate) struct Bft {
     next_height: Option<oneshot::Sender<u64>>,
     /// Announces heights for which this node has transactions.
     work: watch::Sender<u64>,
+    /// Receives a value when a node that followed without votes may vote.
+    may_vote: Option<oneshot::Sender<()>>,
     /// Whether the engine signs.
     is_signer: bool,
     /// Number of heights in sequence that this node followed without votes.
@@ -142,6 +146,7 @@ impl Bft {
             own_batch: None,
             next_height: None,
             work: start.work,
+            may_vote: Some(start.may_vote),
             is_signer: false,
             followed: 0,
             announced_height: 0,
@@ -266,9 +271,13 @@ impl Bft {
         }
     }
 
-    /// Replies with the height above the newest decided block.
+    /// Replies with the height above the newest decided block to an engine that has started.
     fn begin(&mut self, is_signer: bool, reply: oneshot::Sender<u64>) {
         self.is_signer = is_signer;
+        // An engine that ran before waits for nothing, and this one has none of its blocks.
+        self.next_height = None;
+        self.waiting_proposal = None;
+        self.proposals.forget_answers();
         if is_signer {
             // The record may be of the height that begins: the engine's log has its signatures, and
             // the height is recorded again.

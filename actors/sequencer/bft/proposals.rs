@@ -109,6 +109,13 @@ impl Proposals {
         self.0.push(proposal);
     }
 
+    /// Records that the engine has no verdict.
+    pub(super) fn forget_answers(&mut self) {
+        for proposal in &mut self.0 {
+            proposal.is_answered = false;
+        }
+    }
+
     /// Removes the proposals up to a decided height.
     pub(super) fn remove_decided(&mut self, height: u64) {
         self.0.retain(|proposal| proposal.turn.height > height);

@@ -6,23 +6,29 @@ use crate::{
     protocol::{consensus::Turn, proposed_block::CheckedBlock},
 };
 use ledger_crypto::DecodedKeys;
-use ledger_store::StoreError;
+use ledger_store::{ConsensusLog, StoreError};
 use ledger_types::ChainTip;
 use ledger_vm::Chain;
 
-/// Reads the decided blocks above `tip`, and the proposals at the height above them.
+/// Reads the decided blocks above `tip`, and the proposals at the height above them. Also returns
+/// the log.
 ///
 /// # Errors
 ///
 /// Returns the error of the log, and [`StoreError::Inconsistent`] if it holds a block that is not
 /// one of the chain.
 pub(crate) fn restore(
-    consensus: &ConsensusStart,
+    consensus: ConsensusStart,
     chain: &Chain,
     tip: ChainTip,
     oldest_height: u64,
-) -> Result<BftStart, StoreError> {
-    let log = &consensus.log;
+) -> Result<(BftStart, ConsensusLog), StoreError> {
+    let ConsensusStart {
+        address,
+        log,
+        work,
+        may_vote,
+    } = consensus;
     let mut keys = DecodedKeys::default();
     let mut check = |height, bytes: Vec<u8>| {
         CheckedBlock::check(bytes.into(), chain, &mut keys).map_err(|error| {
@@ -45,14 +51,16 @@ pub(crate) fn restore(
         };
         proposals.push((turn, check(logged.height, logged.block)?));
     }
-    Ok(BftStart {
+    let start = BftStart {
         chain: chain.clone(),
-        address: consensus.address,
-        work: consensus.work.clone(),
+        address,
+        work,
+        may_vote,
         tip,
         oldest_height,
         signed_height: log.signed_height()?,
         decided,
         proposals,
-    })
+    };
+    Ok((start, log))
 }

@@ -405,7 +405,7 @@ fn a_decided_block_that_breaks_a_rule_ends_the_node() {
 }
 
 #[test]
-fn a_validator_without_a_record_may_sign_after_two_heights_that_it_followed() {
+fn a_validator_without_a_record_may_vote_after_two_heights_that_it_followed() {
     let files = Files::new();
     files.log().record_height(u64::MAX).unwrap();
     let mut validator = files.start();
@@ -426,6 +426,7 @@ fn a_validator_without_a_record_may_sign_after_two_heights_that_it_followed() {
     validator.decide(missed, block.hash).unwrap();
     for height in 2..=3 {
         assert_eq!(validator.worker.log().signed_height().unwrap(), u64::MAX);
+        assert!(validator.may_vote.try_recv().is_err(), "height {height}");
         validator.start_round(height, 0);
         let turn = turn(height, 0);
         let block = validator.block_of(turn, &[]);
@@ -433,6 +434,26 @@ fn a_validator_without_a_record_may_sign_after_two_heights_that_it_followed() {
         validator.decide(turn, block.hash).unwrap();
     }
     assert_eq!(validator.worker.log().signed_height().unwrap(), 3);
+    assert_eq!(validator.may_vote.try_recv(), Ok(()));
+}
+
+#[test]
+fn a_second_engine_receives_the_blocks_that_the_first_received() {
+    let files = Files::new();
+    let mut validator = files.start();
+    let is_signer = false;
+    validator.request(|reply| EngineRequest::Ready { is_signer, reply });
+    validator.start_round(1, 0);
+    let turn = turn(1, 0);
+    let block = validator.block_of(turn, &[]);
+    validator.receive(turn, &block);
+    let is_signer = true;
+    let next = validator.request(|reply| EngineRequest::Ready { is_signer, reply });
+    assert_eq!(next, Some(1));
+    let known = validator.start_round(1, 1);
+    assert_eq!(known.len(), 1);
+    assert_eq!(known[0].hash, block.hash);
+    assert_eq!(validator.worker.log().signed_height().unwrap(), 1);
 }
 
 #[test]

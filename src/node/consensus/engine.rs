@@ -6,12 +6,24 @@ use ledger_actors::{
     NodeHandle,
     engine::{ConsensusStart, may_sign},
 };
-use ledger_bft::{Engine, EngineState, EngineStatus, StartError, Timeouts, log_height};
-use ledger_crypto::HashValue;
+use ledger_bft::{Engine, EngineState, EngineStatus, NodeSender, StartError, Timeouts, log_height};
+use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_types::AccountAddress;
 use ledger_vm::Chain;
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
-use tokio::{sync::watch, task::JoinHandle};
+use std::{
+    io,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::Builder,
+    time::Duration,
+};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
+
+/// Name of the thread that replaces an engine.
+const START_THREAD: &str = "consensus-start";
 
 /// The reason that a validator does not start.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +50,16 @@ pub struct PreparedEngine {
     directory: ValidatorDirectory,
     secrets: Secrets,
     signed_height: Option<u64>,
+    notices: Notices,
+}
+
+/// Notices of the node to its engine.
+#[derive(Debug)]
+struct Notices {
+    /// Heights for which the node has transactions.
     work: watch::Receiver<u64>,
+    /// Receives a value when the node may vote, after it followed without votes.
+    may_vote: oneshot::Receiver<()>,
 }
 
 impl PreparedEngine {
@@ -51,16 +72,21 @@ impl PreparedEngine {
         let secrets = directory.secrets()?;
         let (log, signed_height) = directory.consensus_log()?;
         let (work, heights) = watch::channel(0);
+        let (may_vote, may_vote_receiver) = oneshot::channel();
         let start = ConsensusStart {
             address: AccountAddress::from_public_key(&secrets.validator.public_key()),
             log,
             work,
+            may_vote,
         };
         let prepared = Self {
             directory,
             secrets,
             signed_height,
-            work: heights,
+            notices: Notices {
+                work: heights,
+                may_vote: may_vote_receiver,
+            },
         };
         Ok((prepared, start))
     }
@@ -94,27 +120,29 @@ impl PreparedEngine {
                  without votes until two heights are decided"
             );
         }
-        let requests = node.engine_requests();
-        let engine = Engine::start(
-            ledger_bft::Settings {
-                validator_key: is_signer.then(|| self.secrets.validator.clone()),
-                network_key: self.secrets.network.clone(),
-                validators: chain.validators().clone(),
-                vendor: chain.vendor().clone(),
-                genesis_hash,
-                listen_address: settings.consensus.listen.to_string(),
-                peers: self.directory.peers()?,
-                log_path,
-                timeouts: Timeouts {
-                    propose: Duration::from_millis(settings.consensus.propose_timeout_ms),
-                    ..Timeouts::default()
-                },
-                block_bytes_max: usize::try_from(chain.parameters().encoded_block_bytes_max())
-                    .unwrap_or(usize::MAX),
+        let Secrets { validator, network } = self.secrets;
+        let engine_settings = ledger_bft::Settings {
+            validator_key: is_signer.then(|| validator.clone()),
+            network_key: network,
+            validators: chain.validators().clone(),
+            vendor: chain.vendor().clone(),
+            genesis_hash,
+            listen_address: settings.consensus.listen.to_string(),
+            peers: self.directory.peers()?,
+            log_path,
+            timeouts: Timeouts {
+                propose: Duration::from_millis(settings.consensus.propose_timeout_ms),
+                ..Timeouts::default()
             },
-            Arc::new(move |request| requests.send(request)),
-        )?;
-        Ok(RunningEngine::new(engine, self.work, node.clone()))
+            block_bytes_max: usize::try_from(chain.parameters().encoded_block_bytes_max())
+                .unwrap_or(usize::MAX),
+        };
+        let slot = EngineSlot::start(engine_settings, node)?;
+        let run = run(slot.clone(), self.notices, validator, node.clone());
+        Ok(RunningEngine {
+            slot,
+            task: tokio::spawn(run),
+        })
     }
 }
 
@@ -124,46 +152,126 @@ fn is_validator(chain: &Chain, secrets: &Secrets) -> bool {
     chain.validators().get(&address).is_some()
 }
 
+/// The engine of a node, and how it is started. Clones share it.
+#[derive(Clone)]
+struct EngineSlot {
+    /// The engine, unless the node stops or the engine did not start again.
+    engine: Arc<Mutex<Option<Engine>>>,
+    settings: ledger_bft::Settings,
+    requests: NodeSender,
+}
+
+impl EngineSlot {
+    fn start(settings: ledger_bft::Settings, node: &NodeHandle) -> Result<Self, StartError> {
+        let requests = node.engine_requests();
+        let requests: NodeSender = Arc::new(move |request| requests.send(request));
+        let engine = Engine::start(settings.clone(), Arc::clone(&requests))?;
+        Ok(Self {
+            engine: Arc::new(Mutex::new(Some(engine))),
+            settings,
+            requests,
+        })
+    }
+
+    /// Locks the engine. A panic of another holder leaves it running or absent.
+    fn lock(&self) -> MutexGuard<'_, Option<Engine>> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stops the engine and starts it again with a key, so that it votes. Blocks until it listens.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StartError`] if it does not start. There is no engine then.
+    fn start_to_vote(mut self, key: Ed25519PrivateKey) -> Result<(), StartError> {
+        self.settings.validator_key = Some(key);
+        let mut engine = self.lock();
+        // The node may have stopped it.
+        if let Some(follower) = engine.take() {
+            follower.stop();
+            *engine = Some(Engine::start(self.settings.clone(), self.requests.clone())?);
+        }
+        Ok(())
+    }
+}
+
 /// A running engine.
 pub struct RunningEngine {
-    engine: Arc<Engine>,
+    slot: EngineSlot,
     task: JoinHandle<()>,
 }
 
 impl RunningEngine {
-    /// Starts a task that announces the heights of `work` to the peers, and reports the end of the
-    /// engine to the node.
-    fn new(engine: Engine, mut work: watch::Receiver<u64>, node: NodeHandle) -> Self {
-        let engine = Arc::new(engine);
-        let running = Arc::clone(&engine);
-        let task = tokio::spawn(async move {
-            let mut status = running.status();
-            loop {
-                tokio::select! {
-                    changed = work.changed() => {
-                        let height = *work.borrow_and_update();
-                        match changed {
-                            Ok(()) => running.announce_work(height),
-                            // The node has stopped.
-                            Err(_) => return,
-                        }
-                    }
-                    reason = stop_reason(&mut status) => {
-                        return node.report_engine_stopped(&reason);
-                    }
-                }
-            }
-        });
-        Self { engine, task }
-    }
-
     /// Stops the engine, and waits until its threads have ended.
     pub async fn stop(self) {
         self.task.abort();
-        // The task holds the other reference until it has ended.
+        // An error means that it was aborted.
         let _ = self.task.await;
         // Blocks this thread, which has nothing else to do during a stop.
-        drop(self.engine);
+        let engine = self.slot.lock().take();
+        drop(engine);
+    }
+}
+
+/// Passes the notices of the node to the engine, and reports the end of the engine to the node.
+async fn run(slot: EngineSlot, notices: Notices, key: Ed25519PrivateKey, node: NodeHandle) {
+    let Notices { mut work, may_vote } = notices;
+    let reason = tokio::select! {
+        reason = announce(&slot, &mut work) => reason,
+        may_vote = may_vote => match may_vote {
+            Ok(()) => vote(slot, key, &mut work).await,
+            // The node has stopped.
+            Err(_) => return,
+        },
+    };
+    if let Some(reason) = reason {
+        node.report_engine_stopped(&reason);
+    }
+}
+
+/// Replaces an engine that follows by one that votes, and continues with it.
+async fn vote(
+    slot: EngineSlot,
+    key: Ed25519PrivateKey,
+    work: &mut watch::Receiver<u64>,
+) -> Option<String> {
+    let (sender, started) = oneshot::channel();
+    let start = {
+        let slot = slot.clone();
+        move || {
+            // An error means that the node has stopped.
+            let _ = sender.send(slot.start_to_vote(key));
+        }
+    };
+    // The thread ends when the engine listens.
+    let thread = Builder::new().name(START_THREAD.to_owned()).spawn(start);
+    let started = match thread {
+        Ok(_) => started.await,
+        Err(error) => Ok(Err(StartError::Thread(error))),
+    };
+    match started {
+        Ok(Ok(())) => {
+            tracing::info!("this validator votes again");
+            announce(&slot, work).await
+        }
+        Ok(Err(error)) => Some(format!("it does not start to vote: {error}")),
+        Err(_) => Some("the thread that starts it panicked".to_owned()),
+    }
+}
+
+/// Announces the heights of `work` to the peers until the engine stops. Returns the reason, or
+/// `None` if the node has stopped.
+async fn announce(slot: &EngineSlot, work: &mut watch::Receiver<u64>) -> Option<String> {
+    let mut status = slot.lock().as_ref()?.status();
+    loop {
+        tokio::select! {
+            changed = work.changed() => {
+                let height = *work.borrow_and_update();
+                changed.ok()?;
+                slot.lock().as_ref()?.announce_work(height);
+            }
+            reason = stop_reason(&mut status) => return Some(reason),
+        }
     }
 }
 

@@ -102,6 +102,7 @@ impl Files {
             address: address(0),
             log: self.log(),
             work: watch::channel(0).0,
+            may_vote: oneshot::channel().0,
         };
         Node::start_with_consensus(chain, store, None, config, consensus)
             .await
@@ -123,6 +124,7 @@ pub(super) struct Validator {
     pub(super) returned: Receiver<ReturnBatch>,
     pub(super) executed: Receiver<OrderedBlock>,
     pub(super) work: watch::Receiver<u64>,
+    pub(super) may_vote: oneshot::Receiver<()>,
     pub(super) reporter: FatalErrorReporter,
     pub(super) chain: Chain,
 }
@@ -144,12 +146,14 @@ impl Validator {
             .unwrap()
             .split();
         let (work, heights) = watch::channel(0);
+        let (may_vote, may_vote_receiver) = oneshot::channel();
         let consensus = ConsensusStart {
             address: address(0),
             log: files.log(),
             work,
+            may_vote,
         };
-        let start = restore(&consensus, &chain, reader.chain_tip().unwrap(), 0).unwrap();
+        let (start, log) = restore(consensus, &chain, reader.chain_tip().unwrap(), 0).unwrap();
         let (job_sender, jobs) = crossbeam_channel::bounded(JOBS_MAX);
         let (checked_recipient, checked) = recipient();
         let (decision_recipient, decisions) = recipient();
@@ -194,7 +198,7 @@ impl Validator {
             ordering,
             worker: ConsensusWorker::new(
                 chain.clone(),
-                consensus.log,
+                log,
                 DurableReader::new(reader, ApplyRequests::new().0),
                 peers,
             ),
@@ -207,6 +211,7 @@ impl Validator {
             returned,
             executed,
             work: heights,
+            may_vote: may_vote_receiver,
             reporter,
             chain,
         };
