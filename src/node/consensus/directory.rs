@@ -247,6 +247,21 @@ impl ValidatorDirectory {
         opened.map_err(|source| self.log_error(source))
     }
 
+    /// Records the newest height for which this validator may have signed, whatever the record
+    /// says. Returns the height that was recorded, or `None` if there was none.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::secrets`] if this is no validator's directory, and
+    /// [`DirectoryError::Log`] if the record is in use or cannot be written.
+    pub fn confirm_height(&self, height: u64) -> Result<Option<u64>, DirectoryError> {
+        self.secrets()?;
+        let (log, recorded) = self.consensus_log()?;
+        let written = log.record_height(height);
+        written.map_err(|source| self.log_error(source))?;
+        Ok(recorded.filter(|recorded| *recorded != u64::MAX))
+    }
+
     fn log_error(&self, source: StoreError) -> DirectoryError {
         DirectoryError::Log {
             path: self.file(CONSENSUS_LOG_FILE),

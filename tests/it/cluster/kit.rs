@@ -9,7 +9,7 @@ use ledger_types::SignedTransaction;
 use serde_json::Value;
 use std::{
     net::TcpListener,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     sync::{
         Arc,
@@ -127,6 +127,12 @@ impl Cluster {
     /// Returns the directory of the ledger of a validator.
     pub fn ledger(&self, index: usize) -> &Path {
         self.ledgers[index].path()
+    }
+
+    /// Returns the directory of a validator's keys and memory.
+    pub fn validator(&self, index: usize) -> PathBuf {
+        let dir = self.files.path().join("cluster");
+        dir.join(format!("node-{index}/validator"))
     }
 
     /// Commits a transfer of a development account at a node.

@@ -23,3 +23,4 @@ mod kit;
 mod load;
 #[cfg(target_os = "linux")]
 mod plan;
+mod votes;

@@ -19,6 +19,16 @@ pub struct InitArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct ConfirmArguments {
+    /// Directory of the validator (`consensus.directory`)
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) dir: PathBuf,
+    /// Highest height that this validator can have voted for, from any machine
+    #[arg(long, value_name = "HEIGHT")]
+    pub(super) height: u64,
+}
+
+#[derive(Debug, Args)]
 pub struct RunArguments {
     /// Directory that `cluster init` created
     #[arg(long, value_name = "DIRECTORY")]

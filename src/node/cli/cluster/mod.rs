@@ -2,12 +2,14 @@
 
 mod arguments;
 #[cfg(feature = "bft")]
+mod confirm;
+#[cfg(feature = "bft")]
 mod init;
 #[cfg(feature = "bft")]
 mod run;
 
 use super::CliError;
-use arguments::{InitArguments, RunArguments};
+use arguments::{ConfirmArguments, InitArguments, RunArguments};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
@@ -16,6 +18,13 @@ pub enum Command {
     Init(InitArguments),
     /// Run all validators of a directory on this machine, until a signal
     Run(RunArguments),
+    /// State that a stopped validator voted for no height above this one, so that it votes again
+    ///
+    /// A validator whose files were lost or restored follows without votes until others have
+    /// decided two heights. If too many were lost at once, no height is decided: the operator
+    /// confirms the height of the newest block for each of them. A height that is too low can
+    /// make the validator contradict its own vote.
+    Confirm(ConfirmArguments),
 }
 
 /// Executes the command.
@@ -28,6 +37,7 @@ pub fn execute(command: Command) -> Result<(), CliError> {
     match command {
         Command::Init(arguments) => init::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Confirm(arguments) => confirm::execute(&arguments),
     }
 }
 
