@@ -260,7 +260,13 @@ where
     Ok((block, response))
 }
 
-fn at_height(snapshot: &Snapshot, height: u64) -> Result<BlockInfo, QueryError> {
+/// Returns the block at a height.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::BlockNotFound`] above the newest block and [`ErrorKind::BlockPruned`] below
+/// the oldest, and the errors of the store.
+pub(super) fn at_height(snapshot: &Snapshot, height: u64) -> Result<BlockInfo, QueryError> {
     let ledger_info = snapshot.ledger_info();
     if height > ledger_info.block_height {
         return Err(ErrorKind::BlockNotFound(height).into());

@@ -11,6 +11,7 @@
 
 mod accounts;
 mod blocks;
+mod certificates;
 mod events;
 mod graphql;
 mod modules;
@@ -275,6 +276,12 @@ pub(crate) fn table() -> Vec<Route> {
             "/blocks/by_version/{version}",
             blocks::by_version,
             blocks::describe_by_version(),
+        ),
+        route(
+            M::GET,
+            "/blocks/by_height/{block_height}/certificate",
+            certificates::certificate,
+            certificates::describe_certificate(),
         ),
     ]
 }

@@ -1,5 +1,7 @@
 //! The validators of a chain, as processes on one machine.
 
+mod observed;
+
 use ledger_test_support::{
     TestAccount,
     http::number,

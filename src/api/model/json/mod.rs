@@ -6,6 +6,7 @@
 
 mod block;
 mod call;
+mod certificate;
 mod changes;
 mod events;
 mod hex_form;
@@ -27,6 +28,7 @@ mod value;
 
 pub(crate) use block::BlockJson;
 pub(crate) use call::CallRequest;
+pub(crate) use certificate::BlockCertificateJson;
 pub(crate) use changes::{ModuleJson, ResourceJson};
 pub(crate) use events::{EventHandleJson, VersionedEventJson};
 pub(crate) use hex_form::HexBytes;

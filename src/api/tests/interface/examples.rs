@@ -120,6 +120,10 @@ pub fn reads(history: &History) -> Vec<Example> {
             "/v1/blocks/by_height/1",
         ),
         get(
+            "GET /blocks/by_height/{block_height}/certificate",
+            "/v1/blocks/by_height/1/certificate",
+        ),
+        get(
             "GET /blocks/by_version/{version}",
             "/v1/blocks/by_version/2",
         ),

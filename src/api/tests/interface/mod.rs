@@ -8,6 +8,7 @@ mod authentication;
 mod balance;
 mod balances_and_items;
 mod block_by_height;
+mod block_certificate;
 mod blocks;
 mod chain;
 mod errors;

@@ -3,6 +3,9 @@
 use super::*;
 use crate::router::openapi_document;
 use jsonschema::Validator;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_execution::build_chain;
+use ledger_types::{CommitCertificate, CommitSignature};
 
 fn validator(component: &str) -> Validator {
     let document = openapi_document(&Vendor::default());
@@ -110,6 +113,37 @@ fn matches_a_block_exactly() {
     let info = BlockInfo::from(&executed);
     let bare = serde_json::to_value(BlockJson::new(&info)).unwrap();
     assert_exact("Block", &bare, &[]);
+}
+
+#[test]
+fn matches_the_certificate_of_a_block_exactly() {
+    let fixture = Fixture::new();
+    let header = fixture.genesis.header.clone();
+    let alone = BlockCertificateJson::new(&fixture.chain, &header, vec![7], None);
+    let alone = serde_json::to_value(alone).unwrap();
+    assert_exact("BlockCertificate", &alone, &[]);
+    assert_eq!(alone["quorum"], "0");
+
+    let key = Ed25519PrivateKey::from_seed(&[7; 32]);
+    let mut genesis = test_genesis(Parameters::default());
+    genesis.validators = vec![key.public_key()];
+    let chain = build_chain(&genesis).unwrap();
+    let certificate = CommitCertificate {
+        height: header.height,
+        round: 2,
+        block_hash: header.hash(chain.vendor()),
+        signatures: vec![CommitSignature {
+            validator: AccountAddress::from_public_key(&key.public_key()),
+            signature: key.sign(b"a vote"),
+        }],
+    };
+    let view = BlockCertificateJson::new(&chain, &header, vec![7], Some(&certificate));
+    let view = serde_json::to_value(view).unwrap();
+    assert_exact("BlockCertificate", &view, &["genesis_hash", "certificate"]);
+    assert_eq!(
+        (&view["quorum"], &view["certificate"]["round"]),
+        (&json!("1"), &json!(2))
+    );
 }
 
 #[test]
