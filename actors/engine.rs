@@ -9,6 +9,11 @@
 //! A height has rounds, numbered from 0. Each round has one proposer. A block is proposed in the
 //! round of its header, and later rounds of the height may propose it again, unchanged.
 
+mod report;
+
+pub use report::{ACTORS, EngineReport, HEIGHTS, NETWORK, ValidatorReport};
+pub(crate) use report::{EngineSource, WATCHED_PARTS};
+
 use crate::runtime::mailbox::Recipient;
 use bytes::Bytes;
 use ledger_crypto::HashValue;

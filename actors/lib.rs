@@ -168,6 +168,7 @@ pub use runtime::{
     work_meter::WorkStatus,
     work_queue::BudgetStatus,
 };
+pub use sequencer::bft::meter::ProposalStatus;
 pub use signatures::{Lane, LaneStatus};
 pub use state::{
     committed::{CommittedTransaction, TransactionContent},

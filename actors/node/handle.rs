@@ -8,7 +8,7 @@ use crate::{
     ClockStatus, FilterRules, GasEstimate, Head, NodeConfig, NodeError, NotWritable,
     SubmissionFilter,
     committer::Committer,
-    engine::EngineRequests,
+    engine::{EngineReport, EngineRequests, EngineSource, WATCHED_PARTS},
     error::{FaultKind, StorageFault},
     mempool::Mempool,
     notifier::notifier,
@@ -23,13 +23,14 @@ use crate::{
         clock::LedgerClock,
         fatal::FatalErrorReporter,
         mailbox::{Mailbox, MailboxControl},
+        progress::Watch,
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
     state::{directory_size::DirectorySize, head::HeadReader, storage_health::ShortageSource},
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader, readers::ReadQueues},
 };
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use ledger_limits::{ClientKey, Demand, FairLimit, Work, WorkKind};
 use ledger_store::{Query, StoreFiles};
 use ledger_vm::Chain;
@@ -74,6 +75,8 @@ pub(super) struct Shared {
     pub(super) pool_was_full: AtomicBool,
     /// Number of the next wait for many. Numbers do not repeat, because no process has 2^64 waits.
     pub(super) next_many_wait: AtomicU64,
+    /// The consensus engine, while one runs beside the node.
+    engine: ArcSwapOption<EngineSource>,
 }
 
 /// The parts of a node that its handles use.
@@ -156,6 +159,7 @@ impl NodeHandle {
                 filter,
                 pool_was_full: AtomicBool::new(false),
                 next_many_wait: AtomicU64::new(0),
+                engine: ArcSwapOption::empty(),
             }),
             notifier: None,
         }
@@ -236,6 +240,24 @@ impl NodeHandle {
     /// `None` if none was found. No response may show the ledger after it.
     pub fn diverged(&self) -> Option<NotWritable> {
         self.node().health.health().diverged()
+    }
+
+    /// Names the consensus engine of the node, whose reports health and metrics show and the stall
+    /// monitor watches. It replaces an earlier one.
+    pub fn observe_engine(&self, report: impl Fn() -> EngineReport + Send + Sync + 'static) {
+        let engine = Arc::new(EngineSource::new(report));
+        for part in WATCHED_PARTS {
+            let engine = Arc::downgrade(&engine);
+            let sample = move || part.sample(&engine).map(Into::into);
+            self.node().stalls.watch(&Watch::new(part.name, sample));
+        }
+        self.shared.engine.store(Some(engine));
+    }
+
+    /// Returns the state of the consensus engine, or `None` on a chain of one node.
+    pub fn engine_report(&self) -> Option<EngineReport> {
+        let engine = self.shared.engine.load();
+        engine.as_ref().map(|engine| engine.report())
     }
 
     /// Reports that the consensus engine has stopped, for this reason. Submissions are rejected from

@@ -16,7 +16,10 @@ use crate::{
     mempool::meter::{PoolMeter, PoolStatus},
     pruner::meter::{PrunerMeter, PrunerStatus},
     runtime::work_meter::{WorkMeter, WorkStatus},
-    sequencer::bft::worker,
+    sequencer::bft::{
+        meter::{ProposalMeter, ProposalStatus},
+        worker,
+    },
     state::flight_recorder::FlightRecorder,
     storage::{
         applier,
@@ -44,6 +47,7 @@ pub(crate) struct Meters {
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) scrub: Arc<ScrubMeter>,
     pub(crate) pruner: Arc<PrunerMeter>,
+    pub(crate) proposals: Arc<ProposalMeter>,
     /// Size of the store's content.
     pub(crate) usage: UsageMeter,
     pub(crate) waits: WaitMeter,
@@ -78,6 +82,7 @@ impl Meters {
             commit: Arc::default(),
             scrub: Arc::default(),
             pruner: Arc::default(),
+            proposals: Arc::default(),
             usage,
             waits: WaitMeter::default(),
             costs,
@@ -108,6 +113,7 @@ impl Meters {
             commit: self.commit.snapshot(),
             scrub: self.scrub.snapshot(),
             pruner: self.pruner.snapshot(),
+            proposals: self.proposals.snapshot(),
             usage: self.usage.usage(),
             saved_pool_bytes,
             waits: self.waits.status(waiting_clients),
@@ -131,6 +137,8 @@ pub struct MeterStatus {
     pub scrub: ScrubStatus,
     /// The window of versions.
     pub pruner: PrunerStatus,
+    /// Blocks that validators proposed.
+    pub proposals: ProposalStatus,
     /// Size of the store's content at the last checkpoint that was measured.
     pub usage: StoreUsage,
     /// Size of the file that a stop would save the mempool in, in bytes.

@@ -117,7 +117,10 @@ impl<H: ActorHost> Parts<H> {
             .map(|opened| (opened.start, opened.log))
             .unzip();
         let engine = match consensus {
-            Some(start) => Engine::bft(start, queues.consensus.0),
+            Some(start) => {
+                let meter = Arc::clone(&shared.meters().proposals);
+                Engine::bft(start, queues.consensus.0, meter)
+            }
             None => Engine::solo(&opened.tip),
         };
         let (executor, ordered) = queues.ordered;

@@ -3,6 +3,7 @@
 use super::{handle::NodeHandle, stalls::Stalls};
 use crate::{
     Node, NodeConfig, TransactionStatus,
+    engine::{ACTORS, EngineReport, HEIGHTS, NETWORK},
     runtime::{
         actor::Actor, fatal::FatalErrorReporter, mailbox::Mailbox, work_meter::WorkMeter,
         worker::WorkerThread,
@@ -12,7 +13,11 @@ use ledger_limits::{ClientKey, Demand, Work, WorkKind};
 use ledger_test_support::{Wallet, store::open_store};
 use std::{
     ops::ControlFlow,
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc,
+    },
     time::{Duration, Instant},
 };
 
@@ -267,5 +272,60 @@ async fn watches_an_event_loop_from_the_first_run_of_its_task_to_its_end() {
     });
     blocked.check_named(&handle, "loop", &[]).await;
     thread.join().unwrap();
+    node.stop().await.unwrap();
+}
+
+/// What the engine of a test reports: a count of heights and one of answers, which do not rise by
+/// themselves.
+#[derive(Default)]
+struct FakeEngine {
+    is_deciding: AtomicBool,
+    is_answering: AtomicBool,
+    answers: AtomicU64,
+}
+
+impl FakeEngine {
+    fn report(&self) -> EngineReport {
+        let answer = u64::from(self.is_answering.load(Relaxed));
+        let answers = self.answers.fetch_add(answer, Relaxed);
+        EngineReport {
+            is_running: true,
+            is_deciding: self.is_deciding.load(Relaxed),
+            height: 7,
+            actor_answers: answers,
+            network_answers: answers,
+            ..EngineReport::default()
+        }
+    }
+}
+
+#[actix::test]
+async fn names_the_parts_of_an_engine_without_progress() {
+    let (node, _directory) = node_with(1).await;
+    let handle = node.handle();
+    assert_eq!(handle.engine_report(), None);
+    let engine = Arc::new(FakeEngine::default());
+    engine.is_answering.store(true, Relaxed);
+    let reports = Arc::clone(&engine);
+    handle.observe_engine(move || reports.report());
+    assert_eq!(handle.engine_report().unwrap().height, 7);
+
+    engine.is_deciding.store(true, Relaxed);
+    wait_for_count(&handle, HEIGHTS, 1).await;
+    assert_eq!(&*handle.commit_stall().unwrap().thread, HEIGHTS);
+    engine.is_deciding.store(false, Relaxed);
+    wait_for_count(&handle, HEIGHTS, 0).await;
+    assert_eq!(handle.commit_stall(), None);
+
+    engine.is_answering.store(false, Relaxed);
+    for part in [ACTORS, NETWORK] {
+        wait_for_count(&handle, part, 1).await;
+    }
+    // Another engine replaces the one that hangs.
+    handle.observe_engine(EngineReport::default);
+    for part in [ACTORS, NETWORK] {
+        wait_for_count(&handle, part, 0).await;
+    }
+    assert_eq!(handle.commit_stall(), None);
     node.stop().await.unwrap();
 }

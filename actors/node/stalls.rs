@@ -9,13 +9,14 @@
 
 use crate::{
     committer::{Committer, executor},
+    engine::{ACTORS, HEIGHTS, NETWORK},
     mempool::Mempool,
     runtime::{
         actor::Actor as _,
         fatal::FatalErrorReporter,
         progress::{Activity, Progress, Sample, Watch, Watches},
     },
-    sequencer::Sequencer,
+    sequencer::{Sequencer, bft::worker},
     storage::writer,
 };
 use arc_swap::ArcSwap;
@@ -44,12 +45,16 @@ const SAMPLE_TIME_MAX: Duration = Duration::from_millis(500);
 const TICK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Names of the actors and threads without which no block is committed.
-const COMMIT_PATH: [&str; 5] = [
+const COMMIT_PATH: [&str; 9] = [
     Mempool::NAME,
     Sequencer::NAME,
     Committer::NAME,
     executor::THREAD,
     writer::THREAD,
+    worker::THREAD,
+    HEIGHTS,
+    ACTORS,
+    NETWORK,
 ];
 
 /// An actor or thread that makes no progress while work waits.
@@ -420,6 +425,10 @@ mod tests {
             "committer",
             "executor",
             "store-writer",
+            "consensus",
+            "consensus-engine",
+            "consensus-network",
+            "consensus-log",
         ] {
             assert!(stall(thread).is_on_commit_path(), "{thread}");
         }

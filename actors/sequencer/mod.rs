@@ -27,12 +27,12 @@ use crate::{
     },
     state::flight_recorder::FlightRecorder,
 };
-use bft::{Bft, BftStart, worker::ConsensusJob};
+use bft::{Bft, BftStart, meter::ProposalMeter, worker::ConsensusJob};
 use crossbeam_channel::Sender;
 use ledger_types::ChainTip;
 use ordering::{NAME, Ordering, batch_limits};
 use solo::Solo;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// Maximum number of heartbeat blocks in addition to the blocks in flight.
 ///
@@ -66,8 +66,12 @@ impl Engine {
     }
 
     /// Creates an engine that continues a chain of several validators.
-    pub(crate) fn bft(start: BftStart, jobs: Sender<ConsensusJob>) -> Self {
-        Self::Bft(Box::new(Bft::new(start, jobs)))
+    pub(crate) fn bft(
+        start: BftStart,
+        jobs: Sender<ConsensusJob>,
+        meter: Arc<ProposalMeter>,
+    ) -> Self {
+        Self::Bft(Box::new(Bft::new(start, jobs, meter)))
     }
 }
 

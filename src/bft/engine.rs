@@ -34,16 +34,15 @@ use crate::error::StartError;
 use crate::settings::Settings;
 use crate::sizes;
 use crate::start::{Actors, Shared, check_listen_address, start_actors};
-use crate::status::{EngineMetrics, EngineStatus, PanicGuard, Step, StopReason};
+use crate::status::{EngineStatus, PanicGuard, Step, StopReason};
 use arc_malachitebft_app_channel::app::engine::consensus::ConsensusMsg;
 use arc_malachitebft_app_channel::app::engine::consensus::state_dump::{StateDump, types};
 use arc_malachitebft_app_channel::app::engine::network::NetworkMsg;
-use arc_malachitebft_app_channel::app::metrics::{DropReason, DropReasonLabel};
 use arc_malachitebft_app_channel::app::wal;
+use ledger_actors::engine::EngineReport;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -56,6 +55,17 @@ const WORKER_THREADS: usize = 2;
 
 /// Maximum number of commands that the adapter has not handled. It handles them in microseconds.
 const COMMANDS_MAX: usize = 16;
+
+/// The source of an engine's reports.
+#[derive(Clone)]
+pub struct EngineObserver(Shared);
+
+impl EngineObserver {
+    /// Returns the state and the counters of the engine.
+    pub fn report(&self) -> EngineReport {
+        self.0.report()
+    }
+}
 
 /// A running engine. Dropping it stops it.
 pub struct Engine {
@@ -130,56 +140,14 @@ impl Engine {
         let _ = self.commands.try_send(Command::AnnounceWork(height));
     }
 
-    /// Returns metrics of the engine.
-    pub fn metrics(&self) -> EngineMetrics {
-        let Shared {
-            stopper,
-            observed,
-            counters,
-            missed_turns,
-            metrics,
-        } = &self.shared;
-        let status = stopper.subscribe().borrow().clone();
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // Valid even if the holder panicked: each change is complete.
-        let missed_turns = missed_turns
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let dropped_messages = [DropReason::BufferFull, DropReason::Restart]
-            .map(DropReasonLabel::new)
-            .map(|reason| {
-                metrics
-                    .dropped_buffered_messages
-                    .get_or_create(&reason)
-                    .get()
-            });
-        EngineMetrics {
-            height: status.height,
-            round: status.round,
-            peers: observed.peer_count(),
-            // The height is decided while the engine waits for the node to begin the next one.
-            sync_lag_blocks: observed.highest_tip().saturating_sub(if status.is_waiting {
-                status.height
-            } else {
-                status.height.saturating_sub(1)
-            }),
-            last_votes: observed.last_votes(),
-            missed_turns,
-            stranger_messages: count(&counters.stranger_messages),
-            rejected_parts: count(&counters.rejected_parts),
-            dropped_parts: count(&counters.dropped_parts),
-            missed_proposals: count(&counters.missed_proposals),
-            late_replies: count(&counters.late_replies),
-            equivocations: count(&counters.equivocations),
-            synced_blocks: count(&counters.synced_blocks),
-            queued_messages: metrics.queue_size.get().try_into().unwrap_or_default(),
-            dropped_messages: dropped_messages.iter().sum::<u64>()
-                + metrics.dropped_future_round_votes.get()
-                + metrics.dropped_future_round_proposals.get()
-                + metrics.dropped_capped_proposals.get()
-                + metrics.dropped_capped_proposed_values.get(),
-        }
+    /// Returns the state and the counters of the engine.
+    pub fn report(&self) -> EngineReport {
+        self.shared.report()
+    }
+
+    /// Returns the source of the engine's reports, which does not keep the engine running.
+    pub fn observer(&self) -> EngineObserver {
+        EngineObserver(self.shared.clone())
     }
 
     /// Stops the engine, and waits until its threads have ended and its log is free.
@@ -320,16 +288,22 @@ async fn start(
 
 /// Publishes the engine's state until it stops.
 async fn watch_actors(actors: &Actors, shared: &Shared) {
-    let stopper = &shared.stopper;
+    let (stopper, counters) = (&shared.stopper, &shared.counters);
     let poll = async {
         loop {
             let (is_responsive, dump) = match dump_consensus(actors).await {
                 Some(dump) => (true, dump),
                 None => (false, None),
             };
-            if dump_network(actors).await == Some(false) {
-                stopper.stop(StopReason::Network);
-                return;
+            if is_responsive {
+                counters.actor_answers.fetch_add(1, Ordering::Relaxed);
+            }
+            match dump_network(actors).await {
+                Some(true) => {
+                    counters.network_answers.fetch_add(1, Ordering::Relaxed);
+                }
+                Some(false) => return stopper.stop(StopReason::Network),
+                None => {}
             }
             stopper.update(|status| {
                 status.is_responsive = is_responsive;

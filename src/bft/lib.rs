@@ -20,6 +20,7 @@ mod gate;
 mod observed;
 mod parts;
 mod peers;
+mod report;
 mod settings;
 mod signer;
 mod sizes;
@@ -28,8 +29,8 @@ mod status;
 mod supervisor;
 
 pub use adapter::NodeSender;
-pub use engine::{Engine, log_height};
+pub use engine::{Engine, EngineObserver, log_height};
 pub use error::StartError;
 pub use peers::{NetworkKey, Peer, PeerError, PeerIdentity};
 pub use settings::{Settings, Timeouts};
-pub use status::{EngineMetrics, EngineState, EngineStatus, Step, StopReason};
+pub use status::{EngineState, EngineStatus, Step, StopReason};

@@ -22,6 +22,8 @@ struct PeerProgress {
 struct State {
     peers: BTreeMap<PeerId, PeerProgress>,
     last_votes: BTreeMap<AccountAddress, u64>,
+    /// Height before the first one that the engine began, or `None` before that.
+    begun_after: Option<u64>,
     listen_address: Option<String>,
 }
 
@@ -74,6 +76,22 @@ impl Observed {
         let state = self.state();
         let mut peers = state.peers.values();
         peers.any(|peer| peer.height >= height || peer.tip >= height)
+    }
+
+    /// Returns the validators of the chain.
+    pub fn validators(&self) -> &ValidatorSet {
+        &self.validators
+    }
+
+    /// Records that the engine begins a height. Only votes for it and later ones are expected.
+    pub fn begin(&self, height: u64) {
+        let mut state = self.state();
+        state.begun_after.get_or_insert(height.saturating_sub(1));
+    }
+
+    /// Returns the height before the first one that the engine began, or 0 before that.
+    pub fn begun_after(&self) -> u64 {
+        self.state().begun_after.unwrap_or_default()
     }
 
     /// Returns the newest height of which a vote of each validator arrived. The votes are not

@@ -25,6 +25,7 @@ use arc_malachitebft_app_channel::app::engine::util::output_port::{
 use arc_malachitebft_app_channel::app::metrics::{Metrics, Registry, SharedRegistry};
 use arc_malachitebft_app_channel::app::spawn;
 use arc_malachitebft_app_channel::{Signer, spawn::spawn_host_actor};
+use ledger_types::AccountAddress;
 use std::net::{TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -37,6 +38,11 @@ pub(crate) struct Shared {
     pub counters: Arc<Counters>,
     pub missed_turns: MissedTurns,
     pub metrics: Metrics,
+    pub own_address: AccountAddress,
+    /// Whether the engine signs.
+    pub is_signer: bool,
+    /// Number of peers that the node is to connect to.
+    pub peers_configured: usize,
 }
 
 impl Shared {
@@ -47,6 +53,9 @@ impl Shared {
             counters: Arc::default(),
             missed_turns: MissedTurns::default(),
             metrics: Metrics::new(),
+            own_address: settings.own_address(),
+            is_signer: settings.validator_key.is_some(),
+            peers_configured: settings.peers.len(),
         }
     }
 }

@@ -1,7 +1,5 @@
-//! Status and metrics of the engine.
+//! Status and counters of the engine.
 
-use ledger_types::AccountAddress;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -76,6 +74,8 @@ pub struct EngineStatus {
     pub height: u64,
     /// Round of the height.
     pub round: u32,
+    /// Start of the height.
+    pub height_started: Instant,
     /// Start of the round.
     pub round_started: Instant,
     /// Step of the round.
@@ -95,6 +95,7 @@ impl EngineStatus {
             state: EngineState::Starting,
             height: 0,
             round: 0,
+            height_started: Instant::now(),
             round_started: Instant::now(),
             step: Step::Idle,
             is_waiting: false,
@@ -188,40 +189,8 @@ pub struct Counters {
     pub equivocations: AtomicU64,
     /// Decided blocks that peers sent.
     pub synced_blocks: AtomicU64,
-}
-
-/// Metrics of the engine at one time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EngineMetrics {
-    /// Height that the engine works on.
-    pub height: u64,
-    /// Round of the height.
-    pub round: u32,
-    /// Number of connected peers.
-    pub peers: usize,
-    /// Number of blocks by which a connected peer is ahead.
-    pub sync_lag_blocks: u64,
-    /// Newest height with a vote of each validator, 0 for none. The votes are those that arrived,
-    /// without this node's own.
-    pub last_votes: BTreeMap<AccountAddress, u64>,
-    /// Turns of each validator that ended without a decision.
-    pub missed_turns: BTreeMap<AccountAddress, u64>,
-    /// Messages of unknown peers that were dropped.
-    pub stranger_messages: u64,
-    /// Parts of blocks that broke a rule.
-    pub rejected_parts: u64,
-    /// Parts or blocks that found no room.
-    pub dropped_parts: u64,
-    /// Turns of this validator that passed before the node had a block.
-    pub missed_proposals: u64,
-    /// Requests that were answered without the node, because it was late.
-    pub late_replies: u64,
-    /// Contradictory messages of validators.
-    pub equivocations: u64,
-    /// Decided blocks that peers sent.
-    pub synced_blocks: u64,
-    /// Messages for later heights that wait in the engine.
-    pub queued_messages: u64,
-    /// Messages that the engine dropped because it was not ready for them.
-    pub dropped_messages: u64,
+    /// Answers of the engine's actors for their state.
+    pub actor_answers: AtomicU64,
+    /// Answers of the engine's network for its state.
+    pub network_answers: AtomicU64,
 }

@@ -1,6 +1,8 @@
 //! The metrics of a node, as Prometheus reads them: counters that move with the work, the names of
 //! `config/metrics.md`, and no text from clients.
 
+#[cfg(feature = "bft")]
+use crate::cluster::Cluster;
 use ledger_test_support::{
     TestAccount,
     http::{RawConnection, post_bytes, submission_media_type},
@@ -170,8 +172,16 @@ pub async fn node_at_work(settings: &[&str]) -> (TestNode, TestAccount, TestAcco
 #[tokio::test]
 async fn serves_exactly_the_documented_metrics() {
     let (node, ..) = node_at_work(&[]).await;
-    let served = Scrape::of(&node).await.families();
-    let documented = documented();
+    let mut served = Scrape::of(&node).await.families();
+    let mut documented = documented();
+    #[cfg(feature = "bft")]
+    {
+        let cluster = Cluster::start();
+        served.extend(Scrape::of(cluster.node(0)).await.families());
+    }
+    if cfg!(not(feature = "bft")) {
+        documented.retain(|name, _| !name.starts_with("ledger_consensus_"));
+    }
     let mut differences = String::new();
     for (name, family) in served
         .iter()

@@ -10,6 +10,7 @@
 //! while no validator has a transaction.
 
 mod decide;
+pub(crate) mod meter;
 mod proposals;
 mod propose;
 mod receive;
@@ -31,6 +32,7 @@ use ledger_types::{
     RecentRoots, ValidatorSet,
 };
 use ledger_vm::Chain;
+use meter::ProposalMeter;
 use proposals::{Proposal, Proposals, State};
 use rules::Parent;
 use std::{collections::VecDeque, sync::Arc};
@@ -90,6 +92,7 @@ pub(crate) struct Bft {
     address: AccountAddress,
     /// Queue of the thread that checks blocks and writes the log.
     jobs: Sender<ConsensusJob>,
+    meter: Arc<ProposalMeter>,
     /// The newest decided block.
     parent: Parent,
     /// Roots of the newest blocks of the ledger.
@@ -123,7 +126,11 @@ pub(crate) struct Bft {
 
 impl Bft {
     /// Creates the engine's counterpart. [`Self::started`] executes the decided blocks.
-    pub(crate) fn new(start: BftStart, jobs: Sender<ConsensusJob>) -> Self {
+    pub(crate) fn new(
+        start: BftStart,
+        jobs: Sender<ConsensusJob>,
+        meter: Arc<ProposalMeter>,
+    ) -> Self {
         let tip = &start.tip;
         let mut bft = Self {
             parent: Parent {
@@ -138,6 +145,7 @@ impl Bft {
             chain: start.chain,
             address: start.address,
             jobs,
+            meter,
             oldest_height: start.oldest_height,
             signed_height: start.signed_height,
             proposals: Proposals::default(),
@@ -341,6 +349,8 @@ impl Bft {
     }
 
     fn send_job(&self, job: ConsensusJob, ordering: &Ordering) {
+        // A job follows each change of the proposals.
+        self.meter.undecided.set(self.proposals.len());
         // A disconnected queue means that the thread has ended, which it has reported.
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
             ordering.report(&"the queue of the consensus log is full");

@@ -62,6 +62,11 @@ impl Proposal {
 pub(super) struct Proposals(Vec<Proposal>);
 
 impl Proposals {
+    /// Returns the number of proposals.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the proposals of a height.
     pub(super) fn at_mut(&mut self, height: u64) -> impl Iterator<Item = &mut Proposal> {
         self.0

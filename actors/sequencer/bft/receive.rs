@@ -45,6 +45,7 @@ impl Bft {
         let block = match block {
             Ok(block) => block,
             Err(error) => {
+                self.meter.rejected.increment();
                 tracing::warn!(
                     height = turn.height,
                     round = turn.round,
@@ -79,6 +80,7 @@ impl Bft {
                 return;
             }
             Verdict::Invalid(rule) => {
+                self.meter.rejected.increment();
                 tracing::warn!(
                     height = turn.height,
                     round = turn.round,

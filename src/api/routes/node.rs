@@ -23,7 +23,7 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_actors::{ClockState, ClockStatus, GasEstimate};
+use ledger_actors::{ClockState, ClockStatus, GasEstimate, engine::EngineReport};
 use ledger_types::LedgerInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -169,7 +169,47 @@ struct Health {
     /// Difference of the system clock from the ledger's time. Absent if they agree, and in BCS.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<String>,
+    /// Absent on a chain of one node, and in BCS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consensus: Option<ConsensusHealth>,
 }
+
+/// The consensus engine of a node.
+#[derive(Serialize, JsonSchema)]
+struct ConsensusHealth {
+    /// Height that the engine works on, or has decided last.
+    height: JsonString<u64>,
+    /// Round of the height.
+    round: u32,
+    /// Number of connected peers.
+    peers: u32,
+    /// Number of validators of the chain.
+    validators: u32,
+    /// Whether the node votes.
+    is_voting: bool,
+    /// Reason for which a validator does not vote. Absent if it votes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    following: Option<&'static str>,
+}
+
+impl From<&EngineReport> for ConsensusHealth {
+    fn from(report: &EngineReport) -> Self {
+        // Both are at most a few hundred.
+        let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            height: JsonString(report.height),
+            round: report.round,
+            peers: count(report.peers),
+            validators: count(report.validators.len()),
+            is_voting: report.is_signer,
+            following: (report.is_validator && !report.is_signer).then_some(FOLLOWING),
+        }
+    }
+}
+
+/// The reason for which a validator follows the others. The log of the start has the heights.
+const FOLLOWING: &str = "this validator may have signed for a height that its files do not have, so \
+                         it follows without votes; see docs/operate/recover.md#validators";
 
 /// Maximum age of the newest block, in seconds.
 pub(super) enum DurationSecs {}
@@ -187,9 +227,9 @@ impl Parameter for DurationSecs {
 /// Handles `GET /v1/-/healthy`.
 ///
 /// Responds with 503 if the node cannot write its ledger, if an actor or thread on the path of a
-/// commit is stalled, or if the newest block is older than `duration_secs`, as on the reference
-/// node. An idle node writes no blocks unless
-/// `sequencer.heartbeat_secs` is set, so `duration_secs` on a quiet chain needs a shorter
+/// commit is stalled, if validators have something to decide and decide nothing, or if the newest
+/// block is older than `duration_secs`, as on the reference node. An idle node writes no blocks
+/// unless `sequencer.heartbeat_secs` is set, so `duration_secs` on a quiet chain needs a shorter
 /// heartbeat.
 pub(super) async fn healthy(
     cx: RequestContext,
@@ -199,10 +239,12 @@ pub(super) async fn healthy(
     if let Some(cause) = cx.node().not_writable() {
         return Err(ErrorKind::HealthCheck(cause.to_string()).at(ledger_info));
     }
+    let engine = cx.node().engine_report();
     if let Some(stall) = cx.node().commit_stall() {
-        return Err(
-            ErrorKind::HealthCheck(format!("{stall}; no block is committed")).at(ledger_info),
-        );
+        let engine = engine.map(|report| format!(" ({report})"));
+        let engine = engine.unwrap_or_default();
+        let message = format!("{stall}; no block is committed{engine}");
+        return Err(ErrorKind::HealthCheck(message).at(ledger_info));
     }
     if let Some(DecimalText(age_max_secs)) = age_max_secs {
         check_age(
@@ -212,12 +254,18 @@ pub(super) async fn healthy(
         )
         .map_err(|problem| problem.at(ledger_info))?;
     }
-    let health = |clock| Health {
+    let health = |clock, consensus| Health {
         message: format!("{}-node:ok", cx.chain().vendor().lower()),
         clock,
+        consensus,
     };
-    let json = || health(describe_drift(cx.node().clock_status()));
-    cx.respond(ledger_info, json, || health(None))
+    let json = || {
+        health(
+            describe_drift(cx.node().clock_status()),
+            engine.as_ref().map(ConsensusHealth::from),
+        )
+    };
+    cx.respond(ledger_info, json, || health(None, None))
 }
 
 /// Describes [`healthy`].
@@ -239,8 +287,8 @@ pub(super) fn describe_healthy() -> Operation {
     .errors(&[error(
         StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::HealthCheckFailed,
-        "The newest block is older than `duration_secs`, or the node cannot write its ledger. The \
-         response has no `Retry-After`.",
+        "The newest block is older than `duration_secs`, the node cannot write its ledger, or no \
+         block is committed although there is work. The response has no `Retry-After`.",
     )])
 }
 

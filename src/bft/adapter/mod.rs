@@ -183,6 +183,7 @@ impl Adapter {
 
     fn started_round(&mut self, height: u64, round: u32) {
         self.waiting = None;
+        self.context.observed.begin(height);
         self.blocks.start_round(height, round);
         if let Some(last) = round.checked_sub(1) {
             let set = self.context.validators.set();
@@ -194,10 +195,14 @@ impl Adapter {
             }
         }
         self.context.stopper.update(|status| {
+            let now = Instant::now();
+            if status.state != EngineState::Running || status.height != height {
+                status.height_started = now;
+            }
             status.state = EngineState::Running;
             status.height = height;
             status.round = round;
-            status.round_started = Instant::now();
+            status.round_started = now;
             status.step = Step::Propose;
             status.is_waiting = false;
         });

@@ -17,10 +17,15 @@ fn three_of_four_validators_continue_and_the_fourth_catches_up() {
     for index in 0..3 {
         cluster.node(index).wait_for_height(10);
     }
-    let metrics = cluster.engine(0).metrics();
-    let missing: Vec<_> = metrics.missed_turns.keys().copied().collect();
-    assert!(missing.contains(&address(3)), "{metrics:?}");
-    assert!(!metrics.last_votes.contains_key(&address(3)));
+    let report = cluster.engine(0).report();
+    let absent = report.validator(&address(3)).unwrap();
+    assert!(absent.missed_turns > 0, "{report:?}");
+    assert_eq!(absent.last_vote, None);
+    assert!(absent.heights_without_vote >= 9, "{report:?}");
+    let present = report.validator(&address(1)).unwrap();
+    assert!(present.heights_without_vote <= 2, "{report:?}");
+    assert_eq!((report.peers, report.peers_configured), (2, 3));
+    assert!(report.is_signer && report.is_running);
     cluster.restart(3);
     cluster
         .node(3)

@@ -23,9 +23,10 @@ fn a_validator_with_an_unknown_network_key_is_not_received() {
     cluster.node(0).begin(7);
     for index in 0..3 {
         cluster.node(index).wait_for_height(6);
-        let metrics = cluster.engine(index).metrics();
-        assert_eq!(metrics.peers, 2, "{metrics:?}");
-        assert!(!metrics.last_votes.contains_key(&address(3)), "{metrics:?}");
+        let report = cluster.engine(index).report();
+        assert_eq!(report.peers, 2, "{report:?}");
+        let stranger = report.validator(&address(3)).unwrap();
+        assert_eq!(stranger.last_vote, None, "{report:?}");
         let certificates = cluster.node(index).read(|state| state.decided.clone());
         let mut signers = certificates
             .iter()

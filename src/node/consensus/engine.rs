@@ -4,7 +4,7 @@ use super::{DirectoryError, Secrets, ValidatorDirectory};
 use crate::config::Settings;
 use ledger_actors::{
     NodeHandle,
-    engine::{ConsensusStart, may_sign},
+    engine::{ConsensusStart, EngineReport, may_sign},
 };
 use ledger_bft::{Engine, EngineState, EngineStatus, NodeSender, StartError, Timeouts, log_height};
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
@@ -137,7 +137,7 @@ impl PreparedEngine {
             block_bytes_max: usize::try_from(chain.parameters().encoded_block_bytes_max())
                 .unwrap_or(usize::MAX),
         };
-        let slot = EngineSlot::start(engine_settings, node)?;
+        let slot = EngineSlot::start(engine_settings, is_validator, node)?;
         let run = run(slot.clone(), self.notices, validator, node.clone());
         Ok(RunningEngine {
             slot,
@@ -158,19 +158,47 @@ struct EngineSlot {
     /// The engine, unless the node stops or the engine did not start again.
     engine: Arc<Mutex<Option<Engine>>>,
     settings: ledger_bft::Settings,
-    requests: NodeSender,
+    is_validator: bool,
+    node: NodeHandle,
 }
 
 impl EngineSlot {
-    fn start(settings: ledger_bft::Settings, node: &NodeHandle) -> Result<Self, StartError> {
-        let requests = node.engine_requests();
-        let requests: NodeSender = Arc::new(move |request| requests.send(request));
-        let engine = Engine::start(settings.clone(), Arc::clone(&requests))?;
-        Ok(Self {
-            engine: Arc::new(Mutex::new(Some(engine))),
+    /// Starts an engine.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StartError`] if it does not start.
+    fn start(
+        settings: ledger_bft::Settings,
+        is_validator: bool,
+        node: &NodeHandle,
+    ) -> Result<Self, StartError> {
+        let slot = Self {
+            engine: Arc::default(),
             settings,
-            requests,
-        })
+            is_validator,
+            node: node.clone(),
+        };
+        slot.start_engine(&mut slot.lock())?;
+        Ok(slot)
+    }
+
+    /// Starts an engine, whose reports the node shows.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StartError`] if it does not start.
+    fn start_engine(&self, engine: &mut Option<Engine>) -> Result<(), StartError> {
+        let requests = self.node.engine_requests();
+        let requests: NodeSender = Arc::new(move |request| requests.send(request));
+        let started = Engine::start(self.settings.clone(), requests)?;
+        let (observer, is_validator) = (started.observer(), self.is_validator);
+        self.node.observe_engine(move || EngineReport {
+            is_validator,
+            ..observer.report()
+        });
+        *engine = Some(started);
+        Ok(())
     }
 
     /// Locks the engine. A panic of another holder leaves it running or absent.
@@ -189,7 +217,7 @@ impl EngineSlot {
         // The node may have stopped it.
         if let Some(follower) = engine.take() {
             follower.stop();
-            *engine = Some(Engine::start(self.settings.clone(), self.requests.clone())?);
+            self.start_engine(&mut engine)?;
         }
         Ok(())
     }

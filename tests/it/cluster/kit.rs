@@ -51,16 +51,27 @@ pub struct Cluster {
     ports: Vec<u16>,
     nodes: Vec<Option<TestNode>>,
     wrap: Wrap,
+    /// Settings of all nodes beside those of their validator.
+    more_settings: Vec<String>,
 }
 
 impl Cluster {
     /// Creates the files of the validators and starts them.
     pub fn start() -> Self {
-        Self::start_wrapped(Box::new(|_, command| command))
+        Self::start_with(&[])
+    }
+
+    /// Starts the validators as [`Self::start`] does, with additional settings.
+    pub fn start_with(more_settings: &[&str]) -> Self {
+        Self::start_all(Box::new(|_, command| command), more_settings)
     }
 
     /// Starts the validators as [`Self::start`] does, each by the command that `wrap` returns.
     pub fn start_wrapped(wrap: Wrap) -> Self {
+        Self::start_all(wrap, &[])
+    }
+
+    fn start_all(wrap: Wrap, more_settings: &[&str]) -> Self {
         let files = tempfile::tempdir().unwrap();
         let dir = files.path().join("cluster");
         let created = binary()
@@ -84,6 +95,7 @@ impl Cluster {
             ports,
             nodes: (0..VALIDATORS).map(|_| None).collect(),
             wrap,
+            more_settings: more_settings.iter().map(|&one| one.to_owned()).collect(),
         };
         for index in 0..VALIDATORS {
             cluster.start_node(index);
@@ -91,10 +103,10 @@ impl Cluster {
         cluster
     }
 
-    /// Starts a validator in its directories.
-    pub fn start_node(&mut self, index: usize) {
+    /// Returns the settings of a validator.
+    pub fn settings(&self, index: usize) -> Vec<String> {
         let dir = self.files.path().join("cluster");
-        let settings = vec![
+        let mut settings = vec![
             format!("chain.genesis={}", dir.join("genesis.toml").display()),
             "sequencer.mode=bft".to_owned(),
             format!(
@@ -104,6 +116,13 @@ impl Cluster {
             format!("consensus.listen=127.0.0.1:{}", self.ports[index]),
             "consensus.propose_timeout_ms=500".to_owned(),
         ];
+        settings.extend_from_slice(&self.more_settings);
+        settings
+    }
+
+    /// Starts a validator in its directories.
+    pub fn start_node(&mut self, index: usize) {
+        let settings = self.settings(index);
         let ledger = Arc::clone(&self.ledgers[index]);
         let command = (self.wrap)(index, TestNode::command(ledger.path(), &settings));
         self.nodes[index] = Some(TestNode::spawn(command, ledger, settings));

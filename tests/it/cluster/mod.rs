@@ -4,7 +4,9 @@
 //! |---|---|
 //! | the processes | `kit.rs` |
 //! | commits while all validators run and without some of them | `commits.rs` |
+//! | validators that lost the record of their votes | `votes.rs` |
 //! | a validator with a changed balance in its store | `changed_state.rs` |
+//! | certificates, health, metrics and the log | `observed.rs` |
 //! | kills, pauses and wrong clocks under load, and how to run more of them | `faults.rs` |
 //! | the plan of the faults, drawn from a seed | `plan.rs` |
 //! | the clients and what they saw | `load.rs`, `history.rs` |
@@ -18,9 +20,10 @@ mod commits;
 mod faults;
 #[cfg(target_os = "linux")]
 mod history;
-mod kit;
+pub mod kit;
 #[cfg(target_os = "linux")]
 mod load;
+mod observed;
 #[cfg(target_os = "linux")]
 mod plan;
 mod votes;

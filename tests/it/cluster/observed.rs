@@ -1,11 +1,18 @@
-//! What clients see of a chain of several validators: certificates.
+//! What operators and clients see of a chain of several validators: certificates, health and
+//! metrics.
 
-use super::{Cluster, VALIDATORS};
+use super::kit::{Cluster, VALIDATORS};
+use crate::metrics::Scrape;
 use ledger_crypto::{Ed25519Signature, HashValue};
 use ledger_execution::build_chain;
-use ledger_test_support::http::number;
-use ledger_types::{BlockHeader, CommitCertificate, CommitSignature, Genesis};
+use ledger_test_support::{http::number, node::until};
+use ledger_types::{AccountAddress, BlockHeader, CommitCertificate, CommitSignature, Genesis};
 use serde_json::Value;
+
+/// Stalls of these clusters are named early.
+const STALL: &str = "process.stall_secs=2";
+
+const HEALTH: &str = "/v1/-/healthy";
 
 fn genesis(cluster: &Cluster) -> Genesis {
     let path = cluster.files.path().join("cluster/genesis.toml");
@@ -77,5 +84,123 @@ async fn certificates_of_each_validator_prove_its_blocks() {
                 assert_eq!(vote.signing_message(vendor, genesis_hash), message);
             }
         }
+    }
+}
+
+/// Two of four validators decide nothing: the health check says so, and ends to do so.
+#[actix_web::test]
+async fn health_names_a_missing_quorum_until_it_returns() {
+    let mut cluster = Cluster::start_with(&[STALL]);
+    let chain = cluster.node(0).chain().await;
+    cluster.commit(0, &cluster.transfer(&chain, 0, 0)).await;
+    let healthy = until("all peers", || async {
+        let health = cluster.node(0).get(HEALTH).await;
+        (health.json["consensus"]["peers"] == 3).then_some(health)
+    })
+    .await;
+    assert_eq!(healthy.status, 200, "{}", healthy.text);
+    let consensus = &healthy.json["consensus"];
+    assert_eq!(
+        (&consensus["validators"], &consensus["is_voting"]),
+        (&4.into(), &true.into())
+    );
+    assert!(consensus.get("following").is_none());
+
+    cluster.kill(2);
+    cluster.kill(3);
+    cluster
+        .node(0)
+        .submit(&cluster.transfer(&chain, 1, 0))
+        .await;
+    let halted = until("an unhealthy node", || async {
+        let health = cluster.node(0).get(HEALTH).await;
+        (health.status == 503).then_some(health)
+    })
+    .await;
+    let message = halted.json["message"].as_str().unwrap();
+    for words in [
+        "consensus has made no progress",
+        "1 of 3 peers",
+        "no block is committed",
+    ] {
+        assert!(message.contains(words), "{message}");
+    }
+    let scrape = Scrape::of(cluster.node(0)).await;
+    assert!(scrape.sum("ledger_consensus_height_seconds", &[]) >= 2.0);
+    assert_eq!(scrape.sum("ledger_consensus_peers", &[]), 1.0);
+    assert_eq!(
+        scrape.sum("ledger_stalled", &[("thread", "consensus")]),
+        1.0
+    );
+    assert!(cluster.node(0).log().contains("thread=\"consensus\""));
+
+    cluster.start_node(2);
+    until("a healthy node", || async {
+        (cluster.node(0).get(HEALTH).await.status == 200).then_some(())
+    })
+    .await;
+}
+
+/// A validator whose record is lost follows the others, is healthy, and gives the reason.
+#[actix_web::test]
+async fn health_says_that_a_validator_follows_without_votes() {
+    let mut cluster = Cluster::start();
+    let chain = cluster.node(0).chain().await;
+    let first = cluster.transfer(&chain, 0, 0);
+    cluster.commit(0, &first).await;
+    cluster.await_at(3, &first).await;
+    cluster.kill(3);
+    let validator = cluster.files.path().join("cluster/node-3/validator");
+    for file in ["consensus.redb", "engine.log"] {
+        std::fs::remove_file(validator.join(file)).unwrap();
+    }
+    cluster.start_node(3);
+    let health = cluster.node(3).get(HEALTH).await;
+    assert_eq!(health.status, 200, "{}", health.text);
+    let consensus = &health.json["consensus"];
+    assert_eq!(consensus["is_voting"], false);
+    let following = consensus["following"].as_str().unwrap();
+    assert!(following.contains("follows without votes"), "{following}");
+    let scrape = Scrape::of(cluster.node(3)).await;
+    assert_eq!(scrape.sum("ledger_consensus_voting", &[]), 0.0);
+}
+
+/// The votes of one that is down are missing, and its turns pass.
+#[actix_web::test]
+async fn metrics_name_the_validator_that_is_down() {
+    let mut cluster = Cluster::start();
+    let chain = cluster.node(0).chain().await;
+    let genesis = genesis(&cluster);
+    let address =
+        |index: usize| AccountAddress::from_public_key(&genesis.validators[index]).to_string();
+    let first = cluster.transfer(&chain, 0, 0);
+    cluster.commit(0, &first).await;
+    for index in 0..VALIDATORS {
+        cluster.await_at(index, &first).await;
+    }
+    cluster.kill(3);
+    let before = Scrape::of(cluster.node(0)).await;
+    // Each validator has had a turn.
+    for number in 1..=VALIDATORS as u64 {
+        let transfer = cluster.transfer(&chain, 0, number);
+        cluster.commit(0, &transfer).await;
+    }
+    let after = Scrape::of(cluster.node(0)).await;
+    let increase = |name: &str, index: usize| {
+        let (address, labels) = (address(index), "validator");
+        let labels = [(labels, &*address)];
+        after.sum(name, &labels) - before.sum(name, &labels)
+    };
+    assert!(increase("ledger_consensus_missed_turns_total", 3) >= 1.0);
+    assert!(increase("ledger_consensus_heights_without_vote", 3) >= 3.0);
+    assert!(increase("ledger_consensus_heights_without_vote", 1) < 2.0);
+    assert!(after.sum("ledger_consensus_height", &[]) >= 5.0);
+    for (name, value) in [
+        ("ledger_consensus_voting", 1.0),
+        ("ledger_consensus_peers_configured", 3.0),
+        ("ledger_consensus_equivocations_total", 0.0),
+        ("ledger_consensus_rejected_blocks_total", 0.0),
+    ] {
+        assert_eq!(after.sum(name, &[]), value, "{name}");
     }
 }

@@ -194,7 +194,7 @@ impl Validator {
             decisions: decision_recipient,
         };
         let mut validator = Self {
-            bft: Bft::new(start, job_sender),
+            bft: Bft::new(start, job_sender, Arc::default()),
             ordering,
             worker: ConsensusWorker::new(
                 chain.clone(),

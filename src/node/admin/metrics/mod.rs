@@ -5,6 +5,7 @@
 //! value that a client chooses. Names state their unit: seconds or bytes.
 
 mod actors;
+mod consensus;
 mod family;
 mod http;
 mod ledger;
@@ -22,6 +23,7 @@ pub async fn show(admin: Data<Admin>, listeners: Data<ListenerRegistry>) -> Http
     let mut families = Families::default();
     actors::collect(&admin.node, &mut families);
     ledger::collect(&admin, &mut families);
+    consensus::collect(&admin.node, &mut families);
     http::collect(&admin.api, &listeners, &mut families);
     process::collect(&mut families);
     match families.text() {
