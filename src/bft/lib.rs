@@ -28,6 +28,16 @@ mod start;
 mod status;
 mod supervisor;
 
+/// Prefixes of the log targets of the engine and its network.
+pub const LOG_TARGETS: [&str; 6] = [
+    "arc_malachitebft",
+    "hickory",
+    "libp2p",
+    "multistream_select",
+    "ractor",
+    "yamux",
+];
+
 pub use adapter::NodeSender;
 pub use engine::{Engine, EngineObserver, log_height};
 pub use error::StartError;

@@ -3,6 +3,8 @@
 //! A thread of its own writes the log, so that no other thread waits for the reader of standard
 //! error; see [`queue`].
 
+#[cfg(feature = "bft")]
+mod engine_lines;
 pub mod queue;
 
 use queue::{LogQueue, QUEUE_BYTES_MAX};
@@ -93,6 +95,8 @@ pub fn start(settings: &LogSettings) -> Result<(), LogThreadError> {
     }));
     let levels = LEVELS.get_or_init(|| RwLock::new(filter(&settings.level)));
     let registry = tracing_subscriber::registry().with(ReplaceableTargets(levels));
+    #[cfg(feature = "bft")]
+    let registry = registry.with(engine_lines::EngineLines::default());
     match settings.format.as_str() {
         "json" => registry
             .with(fmt::layer().json().with_writer(move || LineWriter(log)))
@@ -245,14 +249,16 @@ fn report_panic(log: &LogQueue, info: &PanicHookInfo<'_>) {
     let _ = log.flush(FLUSH_TIMEOUT);
 }
 
-/// Returns the filter of a value of `log.level`: without [`QUIET`] unless the level names them, and
-/// always with the report of lost lines.
+/// Returns the filter of a value of `log.level`: without [`QUIET`] unless the level names them,
+/// with less of the consensus engine, and always with the report of lost lines.
 fn filter(level: &str) -> Targets {
     let named: Targets = level
         .parse()
         .expect("configuration accepts only levels that parse");
     let is_named = |quiet: &str| named.iter().any(|(target, _)| is_within(target, quiet));
     let silenced: Vec<_> = QUIET.into_iter().filter(|quiet| !is_named(quiet)).collect();
+    #[cfg(feature = "bft")]
+    let named = engine_lines::with_engine(named);
     named
         .with_targets(silenced.into_iter().map(|quiet| (quiet, LevelFilter::OFF)))
         .with_target(LOSS_TARGET, LevelFilter::WARN)

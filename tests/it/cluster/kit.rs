@@ -103,16 +103,12 @@ impl Cluster {
         cluster
     }
 
-    /// Returns the settings of a validator.
-    pub fn settings(&self, index: usize) -> Vec<String> {
-        let dir = self.files.path().join("cluster");
+    fn settings(&self, index: usize) -> Vec<String> {
+        let dir = self.directory();
         let mut settings = vec![
             format!("chain.genesis={}", dir.join("genesis.toml").display()),
             "sequencer.mode=bft".to_owned(),
-            format!(
-                "consensus.directory={}",
-                dir.join(format!("node-{index}/validator")).display()
-            ),
+            format!("consensus.directory={}", self.validator(index).display()),
             format!("consensus.listen=127.0.0.1:{}", self.ports[index]),
             "consensus.propose_timeout_ms=500".to_owned(),
         ];
@@ -150,10 +146,14 @@ impl Cluster {
         self.ledgers[index].path()
     }
 
+    /// Returns the directory of the genesis and the validators' directories.
+    pub fn directory(&self) -> PathBuf {
+        self.files.path().join("cluster")
+    }
+
     /// Returns the directory of a validator's keys and memory.
     pub fn validator(&self, index: usize) -> PathBuf {
-        let dir = self.files.path().join("cluster");
-        dir.join(format!("node-{index}/validator"))
+        self.directory().join(format!("node-{index}/validator"))
     }
 
     /// Commits a transfer of a development account at a node.

@@ -1,13 +1,17 @@
-//! What operators and clients see of a chain of several validators: certificates, health and
-//! metrics.
+//! What operators and clients see of a chain of several validators: certificates, health, metrics
+//! and the log.
 
 use super::kit::{Cluster, VALIDATORS};
 use crate::metrics::Scrape;
 use ledger_crypto::{Ed25519Signature, HashValue};
 use ledger_execution::build_chain;
-use ledger_test_support::{http::number, node::until};
+use ledger_test_support::{
+    http::number,
+    node::{DiskOperation, SlowDisk, until},
+};
 use ledger_types::{AccountAddress, BlockHeader, CommitCertificate, CommitSignature, Genesis};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Stalls of these clusters are named early.
 const STALL: &str = "process.stall_secs=2";
@@ -15,7 +19,7 @@ const STALL: &str = "process.stall_secs=2";
 const HEALTH: &str = "/v1/-/healthy";
 
 fn genesis(cluster: &Cluster) -> Genesis {
-    let path = cluster.files.path().join("cluster/genesis.toml");
+    let path = cluster.directory().join("genesis.toml");
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -150,7 +154,7 @@ async fn health_says_that_a_validator_follows_without_votes() {
     cluster.commit(0, &first).await;
     cluster.await_at(3, &first).await;
     cluster.kill(3);
-    let validator = cluster.files.path().join("cluster/node-3/validator");
+    let validator = cluster.validator(3);
     for file in ["consensus.redb", "engine.log"] {
         std::fs::remove_file(validator.join(file)).unwrap();
     }
@@ -202,5 +206,62 @@ async fn metrics_name_the_validator_that_is_down() {
         ("ledger_consensus_rejected_blocks_total", 0.0),
     ] {
         assert_eq!(after.sum(name, &[]), value, "{name}");
+    }
+}
+
+/// The engine stops, its node lives and names the log, and the others continue.
+#[actix_web::test]
+async fn a_write_error_of_the_engines_log_ends_voting_and_not_the_node() {
+    let Some(disk) = SlowDisk::new() else {
+        return;
+    };
+    let disk = Arc::new(disk);
+    let of_command = Arc::clone(&disk);
+    let cluster = Cluster::start_wrapped(Box::new(move |index, command| match index {
+        3 => of_command.wrap(command),
+        _ => command,
+    }));
+    let chain = cluster.node(0).chain().await;
+    let first = cluster.transfer(&chain, 0, 0);
+    cluster.commit(0, &first).await;
+    cluster.await_at(3, &first).await;
+    disk.fail(DiskOperation::Write, "/validator/engine.log");
+    for number in 1..4 {
+        let transfer = cluster.transfer(&chain, 0, number);
+        cluster.commit(0, &transfer).await;
+    }
+    let node = cluster.node(3);
+    let failed = until("an unhealthy node", || async {
+        let health = node.get(HEALTH).await;
+        (health.status == 503).then_some(health)
+    })
+    .await;
+    let message = failed.json["message"].as_str().unwrap();
+    assert!(message.contains("the engine's log failed"), "{message}");
+    assert_eq!(node.get("/v1").await.status, 200, "reads are served");
+    let scrape = Scrape::of(node).await;
+    assert_eq!(scrape.sum("ledger_store_writable", &[]), 0.0);
+    let log = node.log();
+    assert!(log.contains("the consensus engine stops"), "{log}");
+    assert!(log.contains("ERROR consensus:"), "{log}");
+}
+
+/// The engine's lines of each height are not in the log of a node, and its target shows them.
+#[actix_web::test]
+async fn the_engine_logs_under_a_target_of_the_node() {
+    let cluster = Cluster::start_with(&["log.level=info,consensus=info"]);
+    let chain = cluster.node(0).chain().await;
+    cluster.commit(0, &cluster.transfer(&chain, 0, 0)).await;
+    let log = cluster.node(0).log();
+    assert!(log.contains(" INFO consensus:"), "{log}");
+    assert!(!log.contains(" INFO arc_"), "{log}");
+    drop(cluster);
+
+    let cluster = Cluster::start();
+    let chain = cluster.node(0).chain().await;
+    cluster.commit(0, &cluster.transfer(&chain, 0, 0)).await;
+    let log = cluster.node(0).log();
+    for target in ["consensus:", "arc_", "libp2p"] {
+        assert!(!log.contains(&format!(" INFO {target}")), "{log}");
     }
 }

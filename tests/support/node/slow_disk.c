@@ -1,6 +1,6 @@
-/* A disk that a test makes slow or hanging, for LD_PRELOAD: delays the syncs, writes and reads of
- * the files whose path contains a given text, in all threads or in those of one name. Counts the
- * calls that find the disk full. Also moves the system clock.
+/* A disk that a test makes slow, hanging or broken, for LD_PRELOAD: delays or fails the syncs,
+ * writes and reads of the files whose path contains a given text, in all threads or in those of one
+ * name. Counts the calls that find the disk full. Also moves the system clock.
  *
  * The environment variable SLOW_DISK_CONTROL names a file that the test writes and this library
  * maps, so a change has effect on the next call, and an undelayed call costs one load. A delayed
@@ -25,8 +25,10 @@
 
 enum { SYNC, WRITE, READ, OPERATIONS };
 
+#define FAIL (UINT64_MAX - 1)
+
 struct operation {
-    _Atomic uint64_t delay_ms; /* 0: not delayed */
+    _Atomic uint64_t delay_ms; /* 0: not delayed; FAIL: the call fails */
     _Atomic uint64_t begun;    /* number of calls that were delayed */
     _Atomic uint64_t ended;    /* number of these calls whose delay has ended */
     /* The others are written before delay_ms, and both texts end with a zero byte. */
@@ -91,17 +93,22 @@ static int is_undelayed(struct operation *operation) {
     return 0;
 }
 
-static void delay(int kind, int fd) {
-    if (control == NULL) return;
+/* Delays a call. Returns whether it must fail instead. */
+static int delay(int kind, int fd) {
+    if (control == NULL) return 0;
     struct operation *operation = &control->operations[kind];
-    if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation)) return;
-    if (is_undelayed(operation)) return;
+    if (atomic_load(&operation->delay_ms) == 0 || !matches(fd, operation)) return 0;
+    if (is_undelayed(operation)) return 0;
     atomic_fetch_add(&operation->begun, 1);
     uint64_t begun_ms = now_ms();
-    while (now_ms() - begun_ms < atomic_load(&operation->delay_ms)) {
+    uint64_t limit_ms;
+    while ((limit_ms = atomic_load(&operation->delay_ms)) != FAIL &&
+           now_ms() - begun_ms < limit_ms) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
     atomic_fetch_add(&operation->ended, 1);
+    if (limit_ms == FAIL) errno = EIO;
+    return limit_ms == FAIL;
 }
 
 /* Counts a call that found the disk full, and returns its result. */
@@ -118,12 +125,12 @@ static long counted(long result, int fd) {
 /* The system calls set errno as the functions of libc do. */
 
 int fsync(int fd) {
-    delay(SYNC, fd);
+    if (delay(SYNC, fd)) return -1;
     return (int)counted(syscall(SYS_fsync, fd), fd);
 }
 
 int fdatasync(int fd) {
-    delay(SYNC, fd);
+    if (delay(SYNC, fd)) return -1;
     return (int)counted(syscall(SYS_fdatasync, fd), fd);
 }
 
@@ -132,12 +139,12 @@ int ftruncate64(int fd, off64_t length) {
 }
 
 ssize_t write(int fd, const void *bytes, size_t count) {
-    delay(WRITE, fd);
+    if (delay(WRITE, fd)) return -1;
     return counted(syscall(SYS_write, fd, bytes, count), fd);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset) {
-    delay(WRITE, fd);
+    if (delay(WRITE, fd)) return -1;
     return counted(syscall(SYS_pwrite64, fd, bytes, count, offset), fd);
 }
 
@@ -146,12 +153,12 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
 }
 
 ssize_t read(int fd, void *bytes, size_t count) {
-    delay(READ, fd);
+    if (delay(READ, fd)) return -1;
     return syscall(SYS_read, fd, bytes, count);
 }
 
 ssize_t pread64(int fd, void *bytes, size_t count, off64_t offset) {
-    delay(READ, fd);
+    if (delay(READ, fd)) return -1;
     return syscall(SYS_pread64, fd, bytes, count, offset);
 }
 

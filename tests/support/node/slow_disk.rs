@@ -1,5 +1,5 @@
-//! A disk that a test makes slow or hanging while a node runs, and that counts the calls which find
-//! it full. Also moves the system clock of the node.
+//! A disk that a test makes slow, hanging or broken while a node runs, and that counts the calls
+//! which find it full. Also moves the system clock of the node.
 //!
 //! ```ignore
 //! let Some(disk) = SlowDisk::new() else { return };
@@ -54,6 +54,9 @@ const CLOCK_AHEAD_OFFSET: u64 = FULL_PATH_OFFSET + FULL_PATH_BYTES as u64;
 
 /// Delay of a call that hangs until it is released, in milliseconds.
 const HANG_MS: u64 = u64::MAX;
+
+/// Delay of a call that fails instead, as `slow_disk.c` defines it.
+const FAIL_MS: u64 = u64::MAX - 1;
 
 /// A kind of system call on an open file. The values are indices into the control file.
 #[allow(dead_code, reason = "each suite that copies the kit uses some of them")]
@@ -172,6 +175,12 @@ impl SlowDisk {
     /// Makes calls hang as [`Self::hang`] does, after the next `undelayed` ones.
     pub fn hang_after(&self, undelayed: u64, operation: DiskOperation, path_part: &str) {
         self.set("", operation, path_part, undelayed, HANG_MS);
+    }
+
+    /// Makes each call of this kind fail until [`Self::release`], on files whose path contains
+    /// `path_part`.
+    pub fn fail(&self, operation: DiskOperation, path_part: &str) {
+        self.set("", operation, path_part, 0, FAIL_MS);
     }
 
     /// Ends the delays of this kind, also those of calls that wait.
