@@ -14,8 +14,8 @@ use crate::{
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, CommitCertificate};
 use redb::{
-    Builder, Database, ReadableDatabase, ReadableTable, TableDefinition, TableError,
-    WriteTransaction,
+    Builder, Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition,
+    TableError, WriteTransaction,
 };
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -96,11 +96,22 @@ impl ConsensusLog {
         if !path.exists() {
             return Ok(None);
         }
-        let log = Self {
-            database: builder().open(path)?,
-        };
+        Self::with_database(builder().open(path)?, directory).map(Some)
+    }
+
+    /// Opens the log in `backend`, which [`Self::create_backend`] filled.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::open`].
+    pub fn open_backend(backend: impl StorageBackend) -> Result<Self, StoreError> {
+        Self::with_database(builder().create_with_backend(backend)?, Path::new(""))
+    }
+
+    fn with_database(database: Database, directory: &Path) -> Result<Self, StoreError> {
+        let log = Self { database };
         match log.number(META_FORMAT)? {
-            Some(FORMAT) => Ok(Some(log)),
+            Some(FORMAT) => Ok(log),
             Some(found) => Err(StoreError::NewerFormat {
                 directory: directory.to_owned(),
                 found,
@@ -120,7 +131,25 @@ impl ConsensusLog {
     ///
     /// Returns [`StoreError::Database`] if the file exists with other content or cannot be written.
     pub fn create(directory: &Path, signed_height: u64) -> Result<Self, StoreError> {
-        let database = builder().create(directory.join(CONSENSUS_LOG_FILE))?;
+        Self::fill(
+            builder().create(directory.join(CONSENSUS_LOG_FILE))?,
+            signed_height,
+        )
+    }
+
+    /// Creates the log in an empty `backend`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::create`].
+    pub fn create_backend(
+        backend: impl StorageBackend,
+        signed_height: u64,
+    ) -> Result<Self, StoreError> {
+        Self::fill(builder().create_with_backend(backend)?, signed_height)
+    }
+
+    fn fill(database: Database, signed_height: u64) -> Result<Self, StoreError> {
         let transaction = database.begin_write()?;
         {
             let mut meta = transaction.open_table(META)?;
