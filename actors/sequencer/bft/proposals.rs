@@ -94,15 +94,19 @@ impl Proposals {
     }
 
     /// Returns whether a block can be added to a round.
-    pub(super) fn has_room(&self, turn: Turn) -> bool {
-        let at_height = self
-            .0
-            .iter()
-            .filter(|proposal| proposal.turn.height == turn.height);
+    ///
+    /// Decided blocks of peers are counted apart. Otherwise a proposer that sends two other blocks
+    /// to a validator would keep it from the decided one.
+    pub(super) fn has_room(&self, turn: Turn, is_synced: bool) -> bool {
+        let is_alike = |proposal: &&Proposal| {
+            proposal.turn.height == turn.height && proposal.is_synced == is_synced
+        };
+        let at_height = self.0.iter().filter(is_alike);
         let in_round = at_height
             .clone()
             .filter(|proposal| proposal.turn.round == turn.round);
-        at_height.count() < BLOCKS_PER_HEIGHT_MAX && in_round.count() < BLOCKS_PER_ROUND_MAX
+        at_height.count() < BLOCKS_PER_HEIGHT_MAX
+            && (is_synced || in_round.count() < BLOCKS_PER_ROUND_MAX)
     }
 
     /// Adds a proposal, or replaces the one of its round with its block.

@@ -28,7 +28,8 @@ impl Bft {
     ) {
         let next = self.parent.height.saturating_add(1);
         let is_near = turn.height == next || turn.height == next.saturating_add(1);
-        if is_near && self.proposals.has_room(turn) && self.has_room_for_peers() {
+        let is_synced = matches!(reply, BlockReply::Synced(_));
+        if is_near && self.proposals.has_room(turn, is_synced) && self.has_room_for_peers() {
             self.send_job(ConsensusJob::Check { turn, bytes, reply }, ordering);
         } else {
             refuse(reply, SyncedBlock::Unavailable);
@@ -42,6 +43,10 @@ impl Bft {
         ordering: &mut Ordering,
     ) {
         let BlockChecked { turn, block, reply } = checked;
+        if turn.height <= self.parent.height {
+            // The height was decided during the check, so no rule says anything about the block.
+            return refuse(reply, SyncedBlock::Unavailable);
+        }
         let block = match block {
             Ok(block) => block,
             Err(error) => {
@@ -60,6 +65,7 @@ impl Bft {
         // A decided block is judged again: this node may have called it invalid or undecided for a
         // reason of its own, such as another result, and the engine never decides an invalid block.
         let known = self.proposals.get(turn, block.hash);
+        let is_known = known.is_some();
         if let Some(known) = known.filter(|known| !is_synced || known.state == State::Valid) {
             let known = known.clone();
             let then: Then = Box::new(move || accept(reply, &known));
@@ -91,8 +97,7 @@ impl Bft {
                 State::Invalid
             }
         };
-        let is_known = self.proposals.get(turn, block.hash).is_some();
-        let has_room = is_known || self.proposals.has_room(turn);
+        let has_room = is_known || self.proposals.has_room(turn, is_synced);
         if !has_room || !self.has_room_for_peers() || (is_synced && state != State::Valid) {
             return refuse(reply, SyncedBlock::Unavailable);
         }
@@ -101,7 +106,7 @@ impl Bft {
             block: Arc::clone(&block),
             state,
             is_answered: state != State::Undecided,
-            is_synced,
+            is_synced: is_synced && !is_known,
         };
         self.proposals.add(proposal.clone());
         let then: Then = Box::new(move || accept(reply, &proposal));

@@ -2,6 +2,7 @@
 
 mod decided;
 mod kit;
+mod synced;
 
 use super::*;
 use crate::{
