@@ -17,7 +17,7 @@ pub(crate) use report::{EngineSource, WATCHED_PARTS};
 use crate::runtime::mailbox::Recipient;
 use bytes::Bytes;
 use ledger_crypto::HashValue;
-use ledger_store::ConsensusLog;
+use ledger_store::{ConsensusLog, StoreError};
 use ledger_types::{AccountAddress, CommitCertificate};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
@@ -213,6 +213,29 @@ pub struct ConsensusStart {
     pub may_vote: oneshot::Sender<()>,
 }
 
+/// Returns the newest height for which a validator may have signed, according to its log and to the
+/// engine's, whose height is `engine_log_height`.
+///
+/// A record below the engine's log is older than it, because the end of `log` was lost. It is
+/// raised, since the engine forgets its height when it begins a lower one.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the log cannot be read or written.
+pub fn signed_height(
+    log: &ConsensusLog,
+    engine_log_height: Option<u64>,
+) -> Result<u64, StoreError> {
+    let recorded = log.signed_height()?;
+    match engine_log_height {
+        Some(height) if height > recorded => {
+            log.record_height(height)?;
+            Ok(height)
+        }
+        _ => Ok(recorded),
+    }
+}
+
 /// Returns whether a validator may sign for `next_height`, so that it never signs two different
 /// messages for one step.
 ///
@@ -252,7 +275,21 @@ impl EngineRequests {
 
 #[cfg(test)]
 mod tests {
-    use super::may_sign;
+    use super::{may_sign, signed_height};
+    use ledger_store::ConsensusLog;
+    use ledger_test_support::Disk;
+
+    #[test]
+    fn a_record_below_the_engines_log_is_raised_durably() {
+        let disk = Disk::default();
+        let log = ConsensusLog::create_backend(disk.clone(), 3).unwrap();
+        assert_eq!(signed_height(&log, None).unwrap(), 3);
+        assert_eq!(signed_height(&log, Some(3)).unwrap(), 3);
+        assert_eq!(signed_height(&log, Some(9)).unwrap(), 9);
+        drop(log);
+        let log = ConsensusLog::open_backend(Disk::new(disk.synced())).unwrap();
+        assert_eq!(signed_height(&log, Some(4)).unwrap(), 9);
+    }
 
     #[test]
     fn a_validator_signs_no_height_twice() {

@@ -192,7 +192,7 @@ impl Bft {
     /// Handles a request of the engine.
     pub(super) fn handle(&mut self, request: EngineRequest, ordering: &mut Ordering) {
         match request {
-            EngineRequest::Ready { is_signer, reply } => self.begin(is_signer, reply),
+            EngineRequest::Ready { is_signer, reply } => self.begin(is_signer, reply, ordering),
             EngineRequest::RoundStarted {
                 height,
                 round,
@@ -280,18 +280,27 @@ impl Bft {
     }
 
     /// Replies with the height above the newest decided block to an engine that has started.
-    fn begin(&mut self, is_signer: bool, reply: oneshot::Sender<u64>) {
+    ///
+    /// An engine may follow with the log that it votes with. Up to the recorded height, that log
+    /// then lacks the signatures of before, so the record is raised first.
+    fn begin(&mut self, is_signer: bool, reply: oneshot::Sender<u64>, ordering: &Ordering) {
         self.is_signer = is_signer;
         // An engine that ran before waits for nothing, and this one has none of its blocks.
         self.next_height = None;
         self.waiting_proposal = None;
         self.proposals.forget_answers();
+        let next_height = self.parent.height.saturating_add(1);
         if is_signer {
             // The record may be of the height that begins: the engine's log has its signatures, and
             // the height is recorded again.
             self.signed_height = self.signed_height.min(self.parent.height);
+        } else if (next_height..u64::MAX).contains(&self.signed_height) {
+            self.signed_height += 1;
+            let then: Then = Box::new(move || answer(reply, next_height));
+            let height = self.signed_height;
+            return self.send_job(ConsensusJob::RecordHeight { height, then }, ordering);
         }
-        answer(reply, self.parent.height.saturating_add(1));
+        answer(reply, next_height);
     }
 
     /// Replies with the blocks of the round when they are durable and the height is recorded.

@@ -4,6 +4,7 @@
 //! the record of the heights that were signed.
 
 use crate::access::{SecretFileError, read_secret_file};
+use ledger_actors::engine::signed_height;
 use ledger_bft::{NetworkKey, Peer, PeerIdentity};
 use ledger_client::signer::{parse_private_key, private_key_text};
 use ledger_crypto::Ed25519PrivateKey;
@@ -231,15 +232,19 @@ impl ValidatorDirectory {
     }
 
     /// Opens the record of the signed heights. Returns it with the newest such height, or with
-    /// `None` if the directory had no record and the file is new.
+    /// `None` if the directory had no record and the file is new. `logged_height` is that of the
+    /// engine's log.
     ///
     /// # Errors
     ///
     /// Returns [`DirectoryError::Log`] if the file cannot be used.
-    pub fn consensus_log(&self) -> Result<(ConsensusLog, Option<u64>), DirectoryError> {
+    pub fn consensus_log(
+        &self,
+        logged_height: Option<u64>,
+    ) -> Result<(ConsensusLog, Option<u64>), DirectoryError> {
         let opened = ConsensusLog::open(&self.0).and_then(|log| match log {
             Some(log) => {
-                let signed_height = log.signed_height()?;
+                let signed_height = signed_height(&log, logged_height)?;
                 Ok((log, Some(signed_height)))
             }
             None => Ok((ConsensusLog::create(&self.0, u64::MAX)?, None)),

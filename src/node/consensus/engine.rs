@@ -50,6 +50,8 @@ pub struct PreparedEngine {
     directory: ValidatorDirectory,
     secrets: Secrets,
     signed_height: Option<u64>,
+    /// Height of the engine's log.
+    logged_height: Option<u64>,
     notices: Notices,
 }
 
@@ -67,10 +69,15 @@ impl PreparedEngine {
     ///
     /// # Errors
     ///
-    /// Returns [`ConsensusError::Directory`] if a file cannot be used.
+    /// Returns [`ConsensusError`] if a file cannot be used.
     pub fn open(directory: ValidatorDirectory) -> Result<(Self, ConsensusStart), ConsensusError> {
         let secrets = directory.secrets()?;
-        let (log, signed_height) = directory.consensus_log()?;
+        let log_path = directory.engine_log();
+        let logged_height = log_height(&log_path).map_err(|source| ConsensusError::EngineLog {
+            path: log_path,
+            source,
+        })?;
+        let (log, signed_height) = directory.consensus_log(logged_height)?;
         let (work, heights) = watch::channel(0);
         let (may_vote, may_vote_receiver) = oneshot::channel();
         let start = ConsensusStart {
@@ -83,6 +90,7 @@ impl PreparedEngine {
             directory,
             secrets,
             signed_height,
+            logged_height,
             notices: Notices {
                 work: heights,
                 may_vote: may_vote_receiver,
@@ -105,10 +113,7 @@ impl PreparedEngine {
     ) -> Result<RunningEngine, ConsensusError> {
         let chain = node.chain();
         let log_path = self.directory.engine_log();
-        let logged = log_height(&log_path).map_err(|source| ConsensusError::EngineLog {
-            path: log_path.clone(),
-            source,
-        })?;
+        let logged = self.logged_height;
         let is_validator = is_validator(chain, &self.secrets);
         let is_signer = is_validator && may_sign(next_height, self.signed_height, logged);
         if is_validator && !is_signer {
