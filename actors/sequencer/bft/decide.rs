@@ -2,12 +2,12 @@
 
 use super::{
     Bft, FOLLOWED_HEIGHTS, OwnBatch, answer, return_batch,
-    rules::Parent,
+    rules::{Parent, Verdict, judge_decided},
     worker::{ConsensusJob, Then},
 };
 use crate::{
     protocol::{
-        consensus::{TransactionsDecided, WatchReady},
+        consensus::{TransactionsDecided, Turn, WatchReady},
         proposed_block::CheckedBlock,
     },
     sequencer::ordering::Ordering,
@@ -17,7 +17,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use tokio::sync::oneshot;
 
 impl Bft {
-    /// Makes a decision durable, and then acknowledges it.
+    /// Makes a decision durable, and then acknowledges it. A decided block that breaks a rule of the
+    /// chain ends the node.
     pub(super) fn decide(
         &mut self,
         certificate: CommitCertificate,
@@ -36,6 +37,18 @@ impl Bft {
             return;
         };
         let (block, is_synced) = (Arc::clone(&proposal.block), proposal.is_synced);
+        let turn = Turn {
+            round: certificate.round,
+            ..proposal.turn
+        };
+        if let Verdict::Invalid(rule) | Verdict::Undecided(rule) =
+            judge_decided(&block.header, turn, self.validators(), self.parent)
+        {
+            ordering.report(&format_args!(
+                "two thirds of the validators decided block {height}, and {rule}"
+            ));
+            return;
+        }
         self.parent = Parent::of(&block);
         self.proposals.remove_decided(height);
         self.decided.push_back((certificate.clone(), block));

@@ -3,7 +3,7 @@
 use super::{
     Bft, answer,
     proposals::{Proposal, State},
-    rules::{Knowledge, Verdict, judge, judge_decided},
+    rules::{Knowledge, Verdict, judge},
     worker::{ConsensusJob, Then},
 };
 use crate::{
@@ -71,20 +71,18 @@ impl Bft {
             let then: Then = Box::new(move || accept(reply, &known));
             return self.send_job(ConsensusJob::Confirm { then }, ordering);
         }
+        if is_synced && turn.height > self.parent.height.saturating_add(1) {
+            return refuse(reply, SyncedBlock::Unavailable);
+        }
         let verdict = match is_synced {
-            true => judge_decided(&block.header, turn, self.validators(), self.parent),
+            // The peer may have sent another block than the one that was decided. The engine
+            // compares it with the votes, and the rules follow in [`Self::decide`].
+            true => Verdict::Valid,
             false => self.judge(&block, turn, ordering),
         };
         let state = match verdict {
             Verdict::Valid => State::Valid,
             Verdict::Undecided(_) => State::Undecided,
-            Verdict::Invalid(rule) if is_synced => {
-                ordering.report(&format_args!(
-                    "two thirds of the validators decided block {}, and {rule}",
-                    turn.height
-                ));
-                return;
-            }
             Verdict::Invalid(rule) => {
                 self.meter.rejected.increment();
                 tracing::warn!(
@@ -98,7 +96,7 @@ impl Bft {
             }
         };
         let has_room = is_known || self.proposals.has_room(turn, is_synced);
-        if !has_room || !self.has_room_for_peers() || (is_synced && state != State::Valid) {
+        if !has_room || !self.has_room_for_peers() {
             return refuse(reply, SyncedBlock::Unavailable);
         }
         let proposal = Proposal {

@@ -252,16 +252,25 @@ impl ValidatorDirectory {
         opened.map_err(|source| self.log_error(source))
     }
 
-    /// Records the newest height for which this validator may have signed, whatever the record
-    /// says. Returns the height that was recorded, or `None` if there was none.
+    /// Records the newest height for which this validator may have signed, whatever its logs say,
+    /// and removes the engine's log. Returns the height that was recorded, or `None` if there was
+    /// none.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Self::secrets`] if this is no validator's directory, and
-    /// [`DirectoryError::Log`] if the record is in use or cannot be written.
+    /// Returns the errors of [`Self::secrets`] if this is no validator's directory,
+    /// [`DirectoryError::Log`] if the record is in use or cannot be written, and
+    /// [`DirectoryError::File`] if the engine's log cannot be removed.
     pub fn confirm_height(&self, height: u64) -> Result<Option<u64>, DirectoryError> {
         self.secrets()?;
-        let (log, recorded) = self.consensus_log()?;
+        let (log, recorded) = self.consensus_log(None)?;
+        let path = self.engine_log();
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(DirectoryError::File { path, source });
+            }
+            Ok(()) | Err(_) => {}
+        }
         let written = log.record_height(height);
         written.map_err(|source| self.log_error(source))?;
         Ok(recorded.filter(|recorded| *recorded != u64::MAX))
