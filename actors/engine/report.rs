@@ -140,13 +140,9 @@ pub(crate) struct WatchedPart {
     pub(crate) has_work: fn(&EngineReport) -> bool,
 }
 
-/// The parts of an engine without which no block is committed.
+/// The parts of an engine without which no block is committed. The heights are last: if a part
+/// hangs, no height is decided, and the health check gives the first stall.
 pub(crate) const WATCHED_PARTS: [WatchedPart; 3] = [
-    WatchedPart {
-        name: HEIGHTS,
-        done: |report| report.height,
-        has_work: |report| report.is_running && report.is_deciding,
-    },
     WatchedPart {
         name: ACTORS,
         done: |report| report.actor_answers,
@@ -156,6 +152,11 @@ pub(crate) const WATCHED_PARTS: [WatchedPart; 3] = [
         name: NETWORK,
         done: |report| report.network_answers,
         has_work: |report| report.is_running,
+    },
+    WatchedPart {
+        name: HEIGHTS,
+        done: |report| report.height,
+        has_work: |report| report.is_running && report.is_deciding,
     },
 ];
 

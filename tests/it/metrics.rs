@@ -2,7 +2,7 @@
 //! `config/metrics.md`, and no text from clients.
 
 #[cfg(feature = "bft")]
-use crate::cluster::Cluster;
+use crate::cluster::kit::Cluster;
 use ledger_test_support::{
     TestAccount,
     http::{RawConnection, post_bytes, submission_media_type},
@@ -169,19 +169,27 @@ pub async fn node_at_work(settings: &[&str]) -> (TestNode, TestAccount, TestAcco
     (node, alice, bob)
 }
 
+/// Returns the families that a node of a chain of several validators serves.
+#[cfg(feature = "bft")]
+async fn families_of_validator() -> BTreeMap<String, Family> {
+    let cluster = Cluster::start();
+    Scrape::of(cluster.node(0)).await.families()
+}
+
+/// Returns the documented families of the consensus engine, which this program does not have.
+#[cfg(not(feature = "bft"))]
+async fn families_of_validator() -> BTreeMap<String, Family> {
+    let mut families = documented();
+    families.retain(|name, _| name.starts_with("ledger_consensus_"));
+    families
+}
+
 #[tokio::test]
 async fn serves_exactly_the_documented_metrics() {
     let (node, ..) = node_at_work(&[]).await;
     let mut served = Scrape::of(&node).await.families();
-    let mut documented = documented();
-    #[cfg(feature = "bft")]
-    {
-        let cluster = Cluster::start();
-        served.extend(Scrape::of(cluster.node(0)).await.families());
-    }
-    if cfg!(not(feature = "bft")) {
-        documented.retain(|name, _| !name.starts_with("ledger_consensus_"));
-    }
+    served.extend(families_of_validator().await);
+    let documented = documented();
     let mut differences = String::new();
     for (name, family) in served
         .iter()

@@ -26,6 +26,10 @@ fn three_of_four_validators_continue_and_the_fourth_catches_up() {
     assert!(present.heights_without_vote <= 2, "{report:?}");
     assert_eq!((report.peers, report.peers_configured), (2, 3));
     assert!(report.is_signer && report.is_running);
+    crate::support::wait_for_status(cluster.engine(0), |_| {
+        let report = cluster.engine(0).report();
+        report.actor_answers > 1 && report.network_answers > 1
+    });
     cluster.restart(3);
     cluster
         .node(3)

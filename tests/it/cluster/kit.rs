@@ -1,11 +1,9 @@
 //! The validators of a chain, as processes on one machine.
 
-mod observed;
-
 use ledger_test_support::{
     TestAccount,
     http::number,
-    node::{TestNode, binary, until},
+    node::{SlowDisk, TestNode, binary, until},
 };
 use ledger_types::SignedTransaction;
 use serde_json::Value;
@@ -69,6 +67,16 @@ impl Cluster {
     /// Starts the validators as [`Self::start`] does, each by the command that `wrap` returns.
     pub fn start_wrapped(wrap: Wrap) -> Self {
         Self::start_all(wrap, &[])
+    }
+
+    /// Starts the validators with additional settings, one of them on a slow disk.
+    pub fn start_on(disk: &Arc<SlowDisk>, validator: usize, more_settings: &[&str]) -> Self {
+        let disk = Arc::clone(disk);
+        let wrap: Wrap = Box::new(move |index, command| match index == validator {
+            true => disk.wrap(command),
+            false => command,
+        });
+        Self::start_all(wrap, more_settings)
     }
 
     fn start_all(wrap: Wrap, more_settings: &[&str]) -> Self {

@@ -216,11 +216,7 @@ async fn a_write_error_of_the_engines_log_ends_voting_and_not_the_node() {
         return;
     };
     let disk = Arc::new(disk);
-    let of_command = Arc::clone(&disk);
-    let cluster = Cluster::start_wrapped(Box::new(move |index, command| match index {
-        3 => of_command.wrap(command),
-        _ => command,
-    }));
+    let cluster = Cluster::start_on(&disk, 3, &[]);
     let chain = cluster.node(0).chain().await;
     let first = cluster.transfer(&chain, 0, 0);
     cluster.commit(0, &first).await;
@@ -244,6 +240,37 @@ async fn a_write_error_of_the_engines_log_ends_voting_and_not_the_node() {
     let log = node.log();
     assert!(log.contains("the consensus engine stops"), "{log}");
     assert!(log.contains("ERROR consensus:"), "{log}");
+}
+
+/// The engine hangs with the disk of its log, is named, and continues with it.
+#[actix_web::test]
+async fn a_log_that_hangs_is_a_stall_of_the_engine() {
+    let Some(disk) = SlowDisk::new() else {
+        return;
+    };
+    let disk = Arc::new(disk);
+    let cluster = Cluster::start_on(&disk, 3, &[STALL]);
+    let chain = cluster.node(0).chain().await;
+    let first = cluster.transfer(&chain, 0, 0);
+    cluster.commit(0, &first).await;
+    cluster.await_at(3, &first).await;
+    disk.hang(DiskOperation::Write, "/validator/engine.log");
+    let second = cluster.transfer(&chain, 0, 1);
+    cluster.commit(0, &second).await;
+    until("a stall of the engine", || async {
+        let health = cluster.node(3).get(HEALTH).await;
+        let message = health.json["message"].as_str().unwrap_or_default();
+        message
+            .contains("consensus-engine has made no progress")
+            .then_some(())
+    })
+    .await;
+    disk.release(DiskOperation::Write);
+    cluster.await_at(3, &second).await;
+    until("a healthy node", || async {
+        (cluster.node(3).get(HEALTH).await.status == 200).then_some(())
+    })
+    .await;
 }
 
 /// The engine's lines of each height are not in the log of a node, and its target shows them.
