@@ -275,8 +275,7 @@ async fn watches_an_event_loop_from_the_first_run_of_its_task_to_its_end() {
     node.stop().await.unwrap();
 }
 
-/// What the engine of a test reports: a count of heights and one of answers, which do not rise by
-/// themselves.
+/// An engine whose state a test decides. It has one height.
 #[derive(Default)]
 struct FakeEngine {
     is_deciding: AtomicBool,

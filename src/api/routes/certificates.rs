@@ -28,7 +28,7 @@ struct BlockCertificateBcs<'a> {
     validators: &'a [Validator],
 }
 
-/// What a block has of the response.
+/// The part of the response that depends on the block.
 struct DecidedHeader {
     header: BlockHeader,
     header_bytes: Vec<u8>,

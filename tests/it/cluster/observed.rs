@@ -1,5 +1,4 @@
-//! What operators and clients see of a chain of several validators: certificates, health, metrics
-//! and the log.
+//! Certificates, health, metrics and the log of a chain of several validators.
 
 use super::kit::{Cluster, VALIDATORS};
 use crate::metrics::Scrape;
