@@ -90,3 +90,8 @@ overload:
 [group('bench')]
 pruning *OPTIONS:
     benches/pruning {{OPTIONS}}
+
+# Prints processor time, latency and recovery of chains of one, four and seven validators.
+[group('bench')]
+validators *OPTIONS:
+    benches/validators {{OPTIONS}}
