@@ -27,8 +27,9 @@ impl Bft {
     ) {
         let height = certificate.height;
         if height <= self.parent.height {
-            // The engine repeats a decision after a restart.
-            return answer(reply, ());
+            // The engine repeats a decision after a restart. The first one may not be durable yet.
+            let then: Then = Box::new(move || answer(reply, ()));
+            return self.send_job(ConsensusJob::Confirm { then }, ordering);
         }
         let Some(proposal) = self.proposals.of_block(height, certificate.block_hash) else {
             ordering.report(&format_args!(

@@ -254,11 +254,18 @@ fn a_decision_is_durable_before_it_is_acknowledged_and_executed() {
     let block = validator.block_of(turn, &[transfer]);
     assert!(validator.receive(turn, &block).unwrap().is_valid);
     let certificate = certificate(turn, block.hash);
+    let repeated = certificate.clone();
     let mut reply = validator.send(|reply| EngineRequest::Decided { certificate, reply });
+    let mut again = validator.send(|reply| EngineRequest::Decided {
+        certificate: repeated,
+        reply,
+    });
     assert!(reply.try_recv().is_err(), "the decision is not durable yet");
+    assert!(again.try_recv().is_err(), "nor when it is repeated");
     assert!(validator.executed.is_empty());
     validator.settle();
     assert_eq!(reply.try_recv(), Ok(()));
+    assert_eq!(again.try_recv(), Ok(()));
     let executed = validator.executed.try_recv().unwrap();
     assert_eq!(executed.executed, Some(block.header.executed));
     assert_eq!(executed.transactions, block.transactions);
