@@ -150,6 +150,19 @@ pub(crate) fn encode(header: &BlockHeader, transactions: &[Bytes]) -> Bytes {
         .into()
 }
 
+/// Returns the header and the encoded transactions of a block, unchecked.
+///
+/// # Errors
+///
+/// Returns the error of BCS if the bytes encode no block.
+#[cfg(test)]
+pub(crate) fn decode_parts(bytes: &[u8]) -> Result<(BlockHeader, Vec<Bytes>), bcs::Error> {
+    let block: Block<'_> = bcs::from_bytes(bytes)?;
+    let transactions = block.transactions.iter();
+    let transactions = transactions.map(|encoded| Bytes::copy_from_slice(encoded));
+    Ok((block.header, transactions.collect()))
+}
+
 /// Returns the Merkle root of the hashes of a block's transactions.
 pub(crate) fn payload_root(transactions: &[Arc<CheckedTransaction>], chain: &Chain) -> HashValue {
     let hashes = transactions.iter().map(|transaction| transaction.hash());

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use ledger_execution::{AccountSnapshot, execute_block};
 use ledger_store::{Snapshot, StoreError, StoreReader};
 use ledger_types::{
-    AccountAddress, ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock,
-    StateError, StateKey, StateView,
+    ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock, StateError, StateKey,
+    StateView,
 };
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn check_blocks(oracle: &Oracle, snapshot: &Snapshot) -> Result<(), String> {
 }
 
 /// Returns whether two blocks have equal content.
-fn has_equal_content(one: &Block, other: &Block) -> bool {
+pub(super) fn has_equal_content(one: &Block, other: &Block) -> bool {
     one.header == other.header
         && one.transactions == other.transactions
         && one.discarded == other.discarded
@@ -81,7 +81,7 @@ fn has_equal_content(one: &Block, other: &Block) -> bool {
 ///
 /// Returns [`StoreError::Inconsistent`] if a part is missing, or the error of the store if a read
 /// fails.
-fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
+pub(super) fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
     let missing = || StoreError::Inconsistent(format!("a part of block {height} is missing"));
     let info = snapshot.block(height)?.ok_or_else(missing)?;
     let mut transactions = Vec::new();
@@ -228,10 +228,14 @@ fn reconstruct_ordered(
         height: header.height,
         epoch: header.epoch,
         round: header.round,
-        proposer: AccountAddress::from_low_u64(0),
+        proposer: header.proposer,
         timestamp_usecs: header.timestamp_usecs,
         executed: Some(header.executed),
         transactions,
-        certificate: Bytes::new(),
+        // Its content has no effect. With one, the block stores its discarded transactions.
+        certificate: match fixture.chain.validators().is_empty() {
+            true => Bytes::new(),
+            false => Bytes::from_static(b"certificate"),
+        },
     })
 }

@@ -3,15 +3,15 @@
 
 use bytes::Bytes;
 use fastrand::Rng;
-use ledger_crypto::{Ed25519Signature, HashValue};
-use ledger_execution::{execute_genesis, genesis::DEVELOPMENT_ACCOUNT_COUNT};
+use ledger_crypto::{Ed25519PrivateKey, Ed25519Signature, HashValue};
+use ledger_execution::{build_chain, execute_genesis, genesis::DEVELOPMENT_ACCOUNT_COUNT};
 use ledger_framework::new_chain;
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
     Disk, Image, TestAccount, TransactionBuilder, test_genesis, transfer_call,
 };
 use ledger_types::{
-    AccountAddress, ChainTip, CheckedTransaction, ExecutedBlock, Parameters, StateKey,
+    AccountAddress, ChainTip, CheckedTransaction, ExecutedBlock, Genesis, Parameters, StateKey,
 };
 use ledger_vm::Chain;
 use std::sync::{Arc, OnceLock};
@@ -29,6 +29,17 @@ const SMALL_BLOCK_GAS: u64 = 60;
 pub(super) const WALLETS: usize = 8;
 /// Number of accounts that have a balance at genesis.
 pub(super) const FUNDED_WALLETS: usize = DEVELOPMENT_ACCOUNT_COUNT as usize;
+
+/// Number of validators of the chain of several nodes.
+pub(super) const VALIDATORS: usize = 4;
+/// Number of heights after which a header names a block's result on that chain: as small as the
+/// blocks in flight of [`Options`](super::options::Options) permit.
+const ROOT_DELAY_BLOCKS: u64 = 5;
+
+/// Returns the key of a validator.
+pub(super) fn validator_key(number: u64) -> Ed25519PrivateKey {
+    Ed25519PrivateKey::from_seed(&[number as u8 + 1; 32])
+}
 
 /// Start time of every simulation, in Unix seconds.
 pub(super) const START_SECS: u64 = 1_800_000_000;
@@ -61,6 +72,24 @@ impl Fixture {
         }
     }
 
+    /// Returns the chain of [`VALIDATORS`] validators.
+    pub(super) fn of_validators() -> &'static Self {
+        static VALIDATED: OnceLock<Fixture> = OnceLock::new();
+        VALIDATED.get_or_init(|| {
+            let genesis = Genesis {
+                validators: (0..VALIDATORS as u64)
+                    .map(|number| validator_key(number).public_key())
+                    .collect(),
+                ..test_genesis(Parameters {
+                    root_delay_blocks: ROOT_DELAY_BLOCKS,
+                    ..Parameters::default()
+                })
+            };
+            let chain = build_chain(&genesis).expect("the genesis is valid");
+            Self::of_genesis(&genesis, chain)
+        })
+    }
+
     fn new(parameters: Parameters) -> Self {
         let genesis = test_genesis(parameters);
         // Built without the check of the genesis, which rejects a block gas limit below 1,000.
@@ -69,12 +98,16 @@ impl Fixture {
             genesis.vendor.clone(),
             genesis.parameters.clone(),
         );
-        let block = execute_genesis(&genesis, &chain);
+        Self::of_genesis(&genesis, chain)
+    }
+
+    fn of_genesis(genesis: &Genesis, chain: Chain) -> Self {
+        let block = execute_genesis(genesis, &chain);
         let disk = Disk::default();
         let mut store =
             Store::open_backend_with_secret(disk.clone(), disk.log(), &STORE_OPTIONS, SECRET)
                 .expect("a new store");
-        store.initialize(&genesis, &block).expect("a working disk");
+        store.initialize(genesis, &block).expect("a working disk");
         drop(store);
         let writes = block
             .transactions
@@ -143,6 +176,20 @@ pub(super) struct Draft {
 impl Draft {
     /// Builds the transaction.
     pub(super) fn build_checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
+        let wallet = &wallets()[self.sender];
+        let signature = Ed25519Signature([self.signature; 64]);
+        let builder = self.builder(chain);
+        let signed = builder.with_signature(wallet.key.public_key(), signature);
+        Arc::new(CheckedTransaction::new_unchecked(signed, chain.vendor()))
+    }
+
+    /// Builds the transaction with the signature of its sender, which validators check.
+    pub(super) fn build_signed(&self, chain: &Chain) -> Arc<CheckedTransaction> {
+        let signed = self.builder(chain).sign(&wallets()[self.sender]);
+        Arc::new(CheckedTransaction::new_unchecked(signed, chain.vendor()))
+    }
+
+    fn builder(&self, chain: &Chain) -> TransactionBuilder {
         let vendor = chain.vendor();
         let mut call = match self.call {
             Call::Transfer { to, amount } => transfer_call(vendor, wallets()[to].address, amount),
@@ -156,13 +203,10 @@ impl Draft {
             .max_gas_amount(self.max_gas)
             .gas_unit_price(self.price)
             .expiration_secs(self.expiration_secs);
-        let builder = match self.replay_protection {
+        match self.replay_protection {
             ReplayProtection::SequenceNumber(number) => builder.sequence_number(number),
             ReplayProtection::Nonce(nonce) => builder.nonce(nonce),
-        };
-        let signature = Ed25519Signature([self.signature; 64]);
-        let signed = builder.with_signature(wallet.key.public_key(), signature);
-        Arc::new(CheckedTransaction::new_unchecked(signed, vendor))
+        }
     }
 }
 

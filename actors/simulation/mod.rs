@@ -16,7 +16,7 @@
 //! * The node is *idle* if no process is ready, so that only time or a client can cause a step.
 //!
 //! `cargo test -p ledger-actors --lib simulation` runs [`runner::SEEDS`] seeds, the same in every
-//! run.
+//! run. [`cluster`] simulates several validators.
 //!
 //! | environment variable | effect |
 //! |---|---|
@@ -29,6 +29,7 @@
 mod audit;
 mod batches;
 mod clients;
+mod cluster;
 mod counters;
 mod faults;
 mod fixture;

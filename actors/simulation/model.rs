@@ -113,6 +113,29 @@ pub(super) struct SentTransaction {
 }
 
 impl SentTransaction {
+    /// Creates the record of a transaction whose first submission begins.
+    pub(super) fn new(
+        draft: Draft,
+        transaction: &Arc<CheckedTransaction>,
+        first_request: RequestStart,
+        now_secs: u64,
+    ) -> Self {
+        Self {
+            draft,
+            transaction: Arc::clone(transaction),
+            open_submits: 0,
+            last_submit_step: 0,
+            first_request,
+            inserted_secs: Span::at(now_secs),
+            is_accepted: false,
+            version: None,
+            visible_at: None,
+            reported_committed_at: None,
+            reported_never_at: None,
+            reported_removed: None,
+        }
+    }
+
     /// Returns whether a client knew at `step` that the transaction was removed from the pool,
     /// without any submission since.
     pub(super) fn is_known_removed(&self, step: u64) -> bool {

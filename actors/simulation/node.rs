@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Clock, NodeConfig, NodeHandle, Pending, Pool,
+    engine::ConsensusStart,
     mempool::{
         TurnLog,
         persistence::{file, restore::refill},
@@ -14,13 +15,14 @@ use crate::{
     node::{
         handle::{Mailboxes, NodeParts},
         parts::{Parts, Services},
-        wires::Opened,
+        wires::{Opened, OpenedConsensus},
         wiring::Wiring,
     },
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
+    sequencer::bft::restore::restore,
     state::{head::HeadReader, storage_health::StorageHealth},
 };
-use ledger_store::{Store, StoreError, StoreFiles, StoreReader, UsageMeter};
+use ledger_store::{ConsensusLog, Store, StoreError, StoreFiles, StoreReader, UsageMeter};
 use ledger_test_support::Disk;
 use std::{cell::Cell, iter, rc::Rc};
 
@@ -35,6 +37,8 @@ pub(super) struct NodeUnderTest {
     pub(super) disk: Disk,
     /// The turns of the accounts in the pool.
     pub(super) turns: TurnLog,
+    /// Height that the engine decides first, on a chain of several validators.
+    pub(super) next_height: Option<u64>,
     /// Receivers of the queues of signatures and renderings, which stay open and unused: the
     /// simulation submits transactions that are already checked, and renders no responses.
     _services: Services,
@@ -50,6 +54,8 @@ pub(super) struct StartUp<'a> {
     pub(super) saved: Option<&'a [u8]>,
     /// Whether the store flushes and compacts its index after a few rows.
     pub(super) has_eager_compaction: bool,
+    /// `None` on a chain of one node.
+    pub(super) consensus: Option<ConsensusStart>,
 }
 
 impl NodeUnderTest {
@@ -60,7 +66,7 @@ impl NodeUnderTest {
 }
 
 impl StartUp<'_> {
-    /// Opens the store, passes its reader to `inspect`, and starts the node.
+    /// Opens the store, passes its reader and the consensus log to `inspect`, and starts the node.
     ///
     /// `inspect` reads the durable content before any process runs.
     ///
@@ -70,7 +76,7 @@ impl StartUp<'_> {
     pub(super) fn start(
         self,
         scheduler: &Rc<Scheduler>,
-        inspect: impl FnOnce(&StoreReader),
+        inspect: impl FnOnce(&StoreReader, Option<&ConsensusLog>),
     ) -> Result<NodeUnderTest, StoreError> {
         let Self {
             fixture,
@@ -79,6 +85,7 @@ impl StartUp<'_> {
             disk,
             saved,
             has_eager_compaction,
+            consensus,
         } = self;
         let chain = &fixture.chain;
         let mut store = Store::open_backend(disk.clone(), disk.log(), &STORE_OPTIONS)?;
@@ -87,7 +94,7 @@ impl StartUp<'_> {
         }
         let scrubber = store.scrubber();
         let (writer, reader) = store.split();
-        inspect(&reader);
+        inspect(&reader, consensus.as_ref().map(|it| &it.log));
         let tip = reader.chain_tip()?;
         let ledger_info = *reader.snapshot()?.ledger_info();
         let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
@@ -105,6 +112,15 @@ impl StartUp<'_> {
             failure: failure.clone(),
         };
         let applier = writer.applier();
+        let consensus = match consensus {
+            Some(consensus) => {
+                let oldest_height = ledger_info.oldest_block_height;
+                let (start, log) = restore(consensus, chain, tip.clone(), oldest_height)?;
+                Some(OpenedConsensus { start, log })
+            }
+            None => None,
+        };
+        let next_height = consensus.as_ref().map(|it| it.start.next_height());
         let opened = Opened {
             chain: chain.clone(),
             config: config.clone(),
@@ -117,7 +133,7 @@ impl StartUp<'_> {
             usage: UsageMeter::default(),
             tip,
             ledger_info,
-            consensus: None,
+            consensus,
         };
         let wiring = Wiring::new(&opened, &host, &failure);
         let parts = Parts::new(opened, wiring, &failure);
@@ -139,6 +155,9 @@ impl StartUp<'_> {
             worker: workers.applier,
             applier,
         }));
+        if let Some(worker) = workers.consensus_log {
+            scheduler.add(reader_process(worker, &head, &reader));
+        }
         for worker in iter::once(workers.point_reader).chain(workers.readers) {
             scheduler.add(reader_process(worker, &head, &reader));
         }
@@ -156,6 +175,7 @@ impl StartUp<'_> {
             clock,
             disk,
             turns,
+            next_height,
             _services: parts.services,
         })
     }

@@ -6,7 +6,7 @@ use super::{
     counters::Counters,
     fixture::{Draft, Fixture, START_SECS, STORE_OPTIONS},
     low_disk_space::LowDiskSpace,
-    model::{Block, LedgerInfoFloor, Model, SentTransaction, Span},
+    model::{Block, LedgerInfoFloor, Model, SentTransaction},
     options::Options,
     pool_rules::PoolRules,
     properties,
@@ -27,7 +27,7 @@ use std::{
 };
 
 /// Begin of a request: the step, and the state of knowledge at that time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestStart {
     /// Step at which the request began.
     pub(super) step: u64,
@@ -287,20 +287,7 @@ impl Oracle {
         let sent = model
             .sent
             .entry(transaction.hash())
-            .or_insert_with(|| SentTransaction {
-                draft,
-                transaction: Arc::clone(transaction),
-                open_submits: 0,
-                last_submit_step: 0,
-                first_request: start,
-                inserted_secs: Span::at(now_secs),
-                is_accepted: false,
-                version: None,
-                visible_at: None,
-                reported_committed_at: None,
-                reported_never_at: None,
-                reported_removed: None,
-            });
+            .or_insert_with(|| SentTransaction::new(draft, transaction, start, now_secs));
         sent.open_submits += 1;
         sent.inserted_secs.include(now_secs);
         sent.last_submit_step = start.step;

@@ -7,7 +7,9 @@ use super::{
 use std::{
     env,
     fmt::Write as _,
+    future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
@@ -102,40 +104,54 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "waits that timed out",
 ];
 
-/// Runs one seed.
-///
-/// # Errors
-///
-/// Returns a report with the command that replays the seed if a property is violated or the
-/// simulation panics.
-fn run_seed(seed: u64) -> Result<Outcome, String> {
-    let simulation = AssertUnwindSafe(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .start_paused(true)
-            .build()
-            .expect("a runtime");
-        runtime.block_on(tokio::task::unconstrained(simulate(seed)))
-    });
-    let outcome = catch_unwind(simulation)
-        .map_err(|_| format!("seed {seed}: panicked, see above\n{}", replay_command(seed)))?;
-    match &outcome.violation {
-        None => Ok(outcome),
-        Some(violation) => {
-            let mut text = format!(
-                "seed {seed}: {}: {}\nThe last steps:\n",
-                violation.property, violation.message
-            );
-            for line in &outcome.last_lines {
-                let _ = writeln!(text, "  {line}");
-            }
-            Err(text + &replay_command(seed))
-        }
-    }
+/// A simulation that the runner runs for many seeds.
+pub(super) struct Simulation {
+    /// Path of the tests in this crate.
+    pub(super) test: &'static str,
+    /// Number of seeds of a default run.
+    pub(super) seeds: u64,
+    /// Counters that must not be 0 after a default run.
+    pub(super) required_counters: &'static [&'static str],
+    /// Runs the simulation of a seed.
+    pub(super) simulate: fn(u64) -> Pin<Box<dyn Future<Output = Outcome>>>,
 }
 
-fn replay_command(seed: u64) -> String {
-    format!("Replay it: SIMULATION_SEED={seed} cargo test -p ledger-actors --lib simulation")
+impl Simulation {
+    /// Runs one seed.
+    ///
+    /// # Errors
+    ///
+    /// Returns a report with the command that replays the seed if a property is violated or the
+    /// simulation panics.
+    fn run_seed(&self, seed: u64) -> Result<Outcome, String> {
+        let simulation = AssertUnwindSafe(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_time()
+                .start_paused(true)
+                .build()
+                .expect("a runtime");
+            runtime.block_on(tokio::task::unconstrained((self.simulate)(seed)))
+        });
+        let replay_command = format!(
+            "Replay it: SIMULATION_SEED={seed} cargo test -p ledger-actors --lib {}",
+            self.test
+        );
+        let outcome = catch_unwind(simulation)
+            .map_err(|_| format!("seed {seed}: panicked, see above\n{replay_command}"))?;
+        match &outcome.violation {
+            None => Ok(outcome),
+            Some(violation) => {
+                let mut text = format!(
+                    "seed {seed}: {}: {}\nThe last steps:\n",
+                    violation.property, violation.message
+                );
+                for line in &outcome.last_lines {
+                    let _ = writeln!(text, "  {line}");
+                }
+                Err(text + &replay_command)
+            }
+        }
+    }
 }
 
 /// Seeds to run.
@@ -148,7 +164,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn from_environment() -> Self {
+    fn from_environment(default_seeds: u64) -> Self {
         let number = |name: &str| -> Option<u64> {
             let text = env::var(name).ok()?;
             Some(
@@ -171,7 +187,7 @@ impl Plan {
             },
             (None, None) => Self {
                 first_seed: FIRST_SEED,
-                seeds: number("SIMULATION_SEEDS").unwrap_or(SEEDS),
+                seeds: number("SIMULATION_SEEDS").unwrap_or(default_seeds),
                 deadline,
             },
         }
@@ -188,7 +204,7 @@ impl Plan {
 /// # Errors
 ///
 /// Returns the report of the first seed that fails.
-fn run_all(plan: &Plan) -> Result<Counters, String> {
+fn run_all(simulation: &Simulation, plan: &Plan) -> Result<Counters, String> {
     let next = AtomicU64::new(0);
     let has_failed = AtomicBool::new(false);
     let result = Mutex::new(Ok(Counters::default()));
@@ -198,7 +214,7 @@ fn run_all(plan: &Plan) -> Result<Counters, String> {
             if index >= plan.seeds {
                 return;
             }
-            let outcome = run_seed(plan.first_seed + index);
+            let outcome = simulation.run_seed(plan.first_seed + index);
             let mut result = result.lock().unwrap_or_else(PoisonError::into_inner);
             match (outcome, &mut *result) {
                 (Ok(outcome), Ok(counters)) => {
@@ -225,34 +241,44 @@ fn run_all(plan: &Plan) -> Result<Counters, String> {
     result.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[test]
+/// Runs the seeds of the environment and asserts that all properties hold.
+///
+/// # Panics
+///
+/// Panics with the report of a seed that fails, or with the counters that a run of the default
+/// length did not reach.
 #[expect(
     clippy::print_stdout,
     reason = "`--nocapture` shows the counters of the run"
 )]
-fn properties_hold_for_all_seeds() {
-    let plan = Plan::from_environment();
+pub(super) fn assert_properties(simulation: &Simulation) {
+    let plan = Plan::from_environment(simulation.seeds);
     let started_at = Instant::now();
-    let counters = run_all(&plan).unwrap_or_else(|report| panic!("{report}"));
+    let counters = run_all(simulation, &plan).unwrap_or_else(|report| panic!("{report}"));
     println!(
         "{}in {:.1} s",
         counters.lines(),
         started_at.elapsed().as_secs_f64()
     );
-    if plan.seeds >= SEEDS {
-        let missing: Vec<_> = REQUIRED_COUNTERS
-            .iter()
+    if plan.seeds >= simulation.seeds {
+        let required = simulation.required_counters.iter();
+        let missing: Vec<_> = required
             .filter(|counter| counters.get(counter) == 0)
             .collect();
         assert!(missing.is_empty(), "counters without an event: {missing:?}");
     }
 }
 
-#[test]
-fn reproduces_the_trace_of_a_seed() {
+/// Asserts that a seed has the same trace again.
+///
+/// # Panics
+///
+/// Panics if a seed fails or its traces differ.
+pub(super) fn assert_reproducible(simulation: &'static Simulation) {
     let run_twice = |seed| {
         let digest = || {
-            run_seed(seed)
+            simulation
+                .run_seed(seed)
                 .unwrap_or_else(|report| panic!("{report}"))
                 .trace_digest
         };
@@ -266,4 +292,22 @@ fn reproduces_the_trace_of_a_seed() {
         let (first, second) = thread.join().expect("no panic");
         assert_eq!(first, second, "seed {seed}");
     }
+}
+
+/// The simulation of one node.
+static ONE_NODE: Simulation = Simulation {
+    test: "simulation::runner",
+    seeds: SEEDS,
+    required_counters: REQUIRED_COUNTERS,
+    simulate: |seed| Box::pin(simulate(seed)),
+};
+
+#[test]
+fn properties_hold_for_all_seeds() {
+    assert_properties(&ONE_NODE);
+}
+
+#[test]
+fn reproduces_the_trace_of_a_seed() {
+    assert_reproducible(&ONE_NODE);
 }

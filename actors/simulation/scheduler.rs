@@ -95,12 +95,20 @@ struct Trace {
     last_lines: VecDeque<String>,
 }
 
+/// A process, and the group with which it ends.
+struct Entry {
+    group: usize,
+    /// `None` while the process runs.
+    process: Option<Box<dyn Process>>,
+}
+
 /// Scheduler of one simulation.
 pub(super) struct Scheduler {
     random: RefCell<Rng>,
-    /// Processes by identifier. The entry of a process is `None` while it runs.
-    processes: RefCell<BTreeMap<u64, Option<Box<dyn Process>>>>,
+    processes: RefCell<BTreeMap<u64, Entry>>,
     next_id: Cell<u64>,
+    /// Group to which processes are added.
+    group: Cell<usize>,
     interruption_rates: InterruptionRates,
     depth: Cell<usize>,
     is_halted: Cell<bool>,
@@ -145,6 +153,7 @@ impl Scheduler {
             random: RefCell::new(random),
             processes: RefCell::default(),
             next_id: Cell::new(0),
+            group: Cell::new(0),
             interruption_rates,
             depth: Cell::new(0),
             is_halted: Cell::new(false),
@@ -172,11 +181,23 @@ impl Scheduler {
         self.random.borrow_mut().u32(..1_000) < thousandths
     }
 
-    /// Adds a process.
+    /// Adds a process to the group of the process that runs, or of [`Self::in_group`].
     pub(super) fn add(&self, process: Box<dyn Process>) {
         let id = self.next_id.get();
         self.next_id.set(id + 1);
-        self.processes.borrow_mut().insert(id, Some(process));
+        let entry = Entry {
+            group: self.group.get(),
+            process: Some(process),
+        };
+        self.processes.borrow_mut().insert(id, entry);
+    }
+
+    /// Calls `f`, which adds processes to `group`.
+    pub(super) fn in_group<T>(&self, group: usize, f: impl FnOnce() -> T) -> T {
+        let before = self.group.replace(group);
+        let result = f();
+        self.group.set(before);
+        result
     }
 
     /// Performs the next step of a random ready process.
@@ -185,35 +206,35 @@ impl Scheduler {
     pub(super) fn step(&self) -> bool {
         let ready: Vec<u64> = {
             let processes = self.processes.borrow();
-            let ready = processes
-                .iter()
-                .filter(|(_, process)| process.as_ref().is_some_and(|process| process.is_ready()));
+            let is_ready = |entry: &Entry| entry.process.as_ref().is_some_and(|it| it.is_ready());
+            let ready = processes.iter().filter(|(_, entry)| is_ready(entry));
             ready.map(|(&id, _)| id).collect()
         };
         if ready.is_empty() || self.is_halted() {
             return false;
         }
         let id = ready[self.random_below(ready.len())];
-        let process = self
+        let taken = self
             .processes
             .borrow_mut()
             .get_mut(&id)
-            .and_then(Option::take);
-        let Some(mut process) = process else {
+            .and_then(|entry| Some((entry.group, entry.process.take()?)));
+        let Some((group, mut process)) = taken else {
             return false;
         };
         self.steps.set(self.steps.get() + 1);
         let depth = self.depth.get();
         self.trace(format_args!(
-            "{:width$}{}",
+            "{:width$}{group} {}",
             "",
             process.name(),
             width = 2 * depth
         ));
-        let may_continue = process.step();
+        let may_continue = self.in_group(group, || process.step());
         let mut processes = self.processes.borrow_mut();
         if may_continue {
-            processes.insert(id, Some(process));
+            let process = Some(process);
+            processes.insert(id, Entry { group, process });
         } else {
             processes.remove(&id);
             drop(processes);
@@ -258,6 +279,17 @@ impl Scheduler {
     pub(super) fn clear(&self) {
         let processes = std::mem::take(&mut *self.processes.borrow_mut());
         drop(processes);
+    }
+
+    /// Drops the processes of a group, none of which runs.
+    pub(super) fn clear_group(&self, group: usize) {
+        let is_ended = |_: &u64, entry: &mut Entry| entry.group == group;
+        let ended: Vec<_> = self
+            .processes
+            .borrow_mut()
+            .extract_if(.., is_ended)
+            .collect();
+        drop(ended);
     }
 
     /// Stops all processes, including interrupted ones, until [`Self::resume`].

@@ -308,9 +308,10 @@ fn run(seed: u64) {
         disk: Disk::new(fixture.image.clone()),
         saved: None,
         has_eager_compaction: false,
+        consensus: None,
     };
     let node = start_up
-        .start(&scheduler, |_| ())
+        .start(&scheduler, |_, _| ())
         .expect("a disk without faults");
     if random.bool() {
         imitate_slow_machine(&node.mailboxes.meters.costs);

@@ -14,6 +14,7 @@ use crate::{
     node::stop::quiesce,
     protocol::mempool::{GetPending, PendingStatus},
 };
+use fastrand::Rng;
 use ledger_crypto::HashValue;
 use ledger_metrics::Metric as _;
 use ledger_test_support::{Disk, Fault, Image};
@@ -26,13 +27,33 @@ use tokio::sync::oneshot;
 
 /// Content of the disk after a crash.
 #[derive(Clone, Copy, Debug)]
-enum CrashImage {
+pub(super) enum CrashImage {
     /// All writes, because only the process was killed.
     Written,
     /// Only synced writes, because the power failed.
     Synced,
     /// Synced writes and a part of the others, because the power failed.
     Torn,
+}
+
+impl CrashImage {
+    /// Chooses a content, and returns it with the counter of such crashes.
+    pub(super) fn choose(random: &mut Rng) -> (Self, &'static str) {
+        match random.u8(..3) {
+            0 => (Self::Written, "crashes: killed"),
+            1 => (Self::Synced, "crashes: power loss"),
+            _ => (Self::Torn, "crashes: power loss, torn writes"),
+        }
+    }
+
+    /// Returns this content of `disk`.
+    pub(super) fn of(self, disk: &Disk, scheduler: &Scheduler) -> Image {
+        match self {
+            Self::Written => disk.written(),
+            Self::Synced => disk.synced(),
+            Self::Torn => disk.torn(&mut |bound| scheduler.random_below(bound)),
+        }
+    }
 }
 
 /// Cell for the disk image that a crash leaves.
@@ -56,13 +77,7 @@ impl Process for Crash {
     }
 
     fn step(&mut self) -> bool {
-        let image = match self.content {
-            CrashImage::Written => self.disk.written(),
-            CrashImage::Synced => self.disk.synced(),
-            CrashImage::Torn => self
-                .disk
-                .torn(&mut |bound| self.scheduler.random_below(bound)),
-        };
+        let image = self.content.of(&self.disk, &self.scheduler);
         self.crashed_disk.replace(Some(image));
         self.disk.inject(Fault::Gone { after: 0 });
         self.scheduler.halt();
@@ -83,11 +98,7 @@ impl World {
     pub(super) fn crash(&mut self) {
         self.check_storage_fault();
         let Some(node) = &self.node else { return };
-        let (content, counter) = match self.random.u8(..3) {
-            0 => (CrashImage::Written, "crashes: killed"),
-            1 => (CrashImage::Synced, "crashes: power loss"),
-            _ => (CrashImage::Torn, "crashes: power loss, torn writes"),
-        };
+        let (content, counter) = CrashImage::choose(&mut self.random);
         self.oracle.count(counter);
         let crashed_disk = CrashedDisk::default();
         self.scheduler.add(Box::new(Crash {

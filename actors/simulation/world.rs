@@ -27,7 +27,7 @@ use std::{
 use tokio::time::Instant;
 
 /// Maximum number of steps until the node is idle. More steps indicate an endless loop.
-const STEPS_TO_IDLE_MAX: usize = 20_000;
+pub(super) const STEPS_TO_IDLE_MAX: usize = 20_000;
 
 /// Result of one simulation.
 pub(super) struct Outcome {
@@ -58,7 +58,7 @@ pub(super) struct World {
 }
 
 /// Creates the clock of a node from the readings of the simulation.
-fn clock(wall_usecs: &Arc<AtomicU64>, elapsed_usecs: &Arc<AtomicU64>) -> Clock {
+pub(super) fn clock(wall_usecs: &Arc<AtomicU64>, elapsed_usecs: &Arc<AtomicU64>) -> Clock {
     let (wall_usecs, elapsed_usecs) = (Arc::clone(wall_usecs), Arc::clone(elapsed_usecs));
     Clock::from_readings(move || ClockReading {
         wall_usecs: wall_usecs.load(SeqCst),
@@ -135,9 +135,10 @@ impl World {
                 disk: disk.clone(),
                 saved: self.saved.as_deref(),
                 has_eager_compaction: self.options.has_eager_compaction,
+                consensus: None,
             };
             let oracle = Rc::clone(&self.oracle);
-            match start_up.start(&self.scheduler, |reader| audit::audit(&oracle, reader)) {
+            match start_up.start(&self.scheduler, |reader, _| audit::audit(&oracle, reader)) {
                 Ok(node) => {
                     self.oracle.count("starts");
                     self.oracle.observe(Some(ObservedNode {

@@ -1,0 +1,151 @@
+//! Crashes of validators, and the files that they leave.
+
+use super::{super::shutdown::CrashImage, engine::Control, engine_log::EngineLog, world::World};
+use crate::simulation::scheduler::{Process, Scheduler};
+use ledger_test_support::{Disk, Fault, Image};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+/// The durable files of a validator.
+#[derive(Clone)]
+pub(super) struct Files {
+    pub(super) ledger: Image,
+    pub(super) consensus_log: Image,
+    pub(super) engine_log: EngineLog,
+}
+
+/// The disks of a running validator.
+#[derive(Clone)]
+pub(super) struct Disks {
+    pub(super) ledger: Disk,
+    pub(super) consensus_log: Disk,
+}
+
+/// A validator that a crash ends.
+struct Victim {
+    validator: usize,
+    disks: Disks,
+    control: Rc<Control>,
+}
+
+/// Process that ends validators at a random step, between two steps of others or within one.
+struct Crash {
+    scheduler: Rc<Scheduler>,
+    victims: Vec<Victim>,
+    content: CrashImage,
+    /// Files by validator.
+    crashed: Rc<RefCell<Vec<(usize, Files)>>>,
+    is_over: Rc<Cell<bool>>,
+}
+
+impl Process for Crash {
+    fn name(&self) -> &str {
+        "crash"
+    }
+
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    fn step(&mut self) -> bool {
+        let mut crashed = self.crashed.borrow_mut();
+        for victim in &self.victims {
+            let Disks {
+                ledger,
+                consensus_log,
+            } = &victim.disks;
+            let files = Files {
+                ledger: self.content.of(ledger, &self.scheduler),
+                consensus_log: self.content.of(consensus_log, &self.scheduler),
+                engine_log: victim.control.log.borrow().crashed(&self.scheduler),
+            };
+            crashed.push((victim.validator, files));
+            ledger.inject(Fault::Gone { after: 0 });
+            consensus_log.inject(Fault::Gone { after: 0 });
+            victim.control.is_dead.set(true);
+        }
+        self.is_over.set(true);
+        // Steps that are interrupted now end without further ones of others.
+        self.scheduler.halt();
+        false
+    }
+}
+
+impl World {
+    /// Ends validators at one random step. They stay down.
+    pub(super) fn crash(&mut self, validators: &[usize]) {
+        let (content, counter) = CrashImage::choose(&mut self.random);
+        let victim = |&validator: &usize| {
+            let running = self.validators[validator].running.as_ref()?;
+            Some(Victim {
+                validator,
+                disks: running.disks.clone(),
+                control: Rc::clone(&running.control),
+            })
+        };
+        let victims: Vec<_> = validators.iter().filter_map(victim).collect();
+        self.record.counters().add(counter, victims.len() as u64);
+        if victims.len() == self.validators.len() {
+            self.record.count("crashes of all validators");
+        }
+        let (crashed, is_over) = (Rc::default(), Rc::default());
+        self.scheduler.add(Box::new(Crash {
+            scheduler: Rc::clone(&self.scheduler),
+            victims,
+            content,
+            crashed: Rc::clone(&crashed),
+            is_over: Rc::clone(&is_over),
+        }));
+        while !is_over.get() && self.step() {}
+        for (validator, files) in crashed.take() {
+            self.scheduler.clear_group(Self::group(validator));
+            self.network.inboxes[validator].borrow_mut().clear();
+            self.record.end_node(validator);
+            self.validators[validator].running = None;
+            self.validators[validator].files = Some(files);
+        }
+        self.scheduler.resume();
+    }
+
+    /// Starts the validators that are down.
+    pub(super) fn start_all(&mut self) {
+        for validator in 0..self.validators.len() {
+            self.start(validator);
+        }
+    }
+
+    /// Replaces the files of a validator that is down. It must not sign until it has followed the
+    /// others.
+    pub(super) fn lose_files(&mut self, validator: usize) {
+        let state = &mut self.validators[validator];
+        let (Some(files), Some(older)) = (&mut state.files, &state.older) else {
+            return;
+        };
+        // The engine's log is outside of the copies. If it is of the copy's height, it decides blocks
+        // that the copy does not have, and the node ends.
+        let copied_height = older.engine_log.height.map_or(1, |height| height + 1);
+        let has_moved_on = files.engine_log.height > Some(copied_height);
+        match self.random.u8(..3) {
+            0 => {
+                self.record.count("ledgers restored from a copy");
+                files.ledger = older.ledger.clone();
+            }
+            1 => {
+                self.record.count("validators replaced");
+                files.ledger = older.ledger.clone();
+                files.consensus_log = self.new_log.clone();
+                files.engine_log = EngineLog::default();
+            }
+            _ if !has_moved_on => return,
+            _ => {
+                self.record.count("consensus logs restored from a copy");
+                files.ledger = older.ledger.clone();
+                files.consensus_log = older.consensus_log.clone();
+            }
+        }
+        state.has_lost_files = true;
+        self.record.forget(validator);
+    }
+}
