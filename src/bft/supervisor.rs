@@ -11,6 +11,10 @@ use ractor::{
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Part of the error of the actor `consensus` if the log cannot begin a height. The engine does not
+/// report it as a failure of the log, because nothing was signed for that height.
+const LOG_NOT_BEGUN: &str = "wal_fetch";
+
 /// The actors of the engine by their names.
 #[derive(Clone)]
 pub struct Family {
@@ -104,9 +108,12 @@ impl Actor for Supervisor {
                 return Ok(());
             }
         };
-        self.stopper.stop(StopReason::Actor {
-            name: self.name(&actor),
-            reason,
+        self.stopper.stop(match reason.contains(LOG_NOT_BEGUN) {
+            true => StopReason::Log(reason),
+            false => StopReason::Actor {
+                name: self.name(&actor),
+                reason,
+            },
         });
         Ok(())
     }
