@@ -156,9 +156,9 @@ impl Engine {
         self.consensus = Consensus::new(height, self.me, self.is_signer);
         preempt();
         self.replay = self.control.log.borrow_mut().begin(height).into();
+        self.proposed_round = self.control.log.borrow().proposed_round;
         preempt();
         self.inputs.clear();
-        self.proposed_round = None;
         self.tip = height - 1;
         let mut inbox = self.network.inboxes[self.me].borrow_mut();
         inbox.extend(self.later.drain(..));
@@ -233,6 +233,7 @@ impl Engine {
             hash,
             ..
         } = block;
+        self.control.log.borrow_mut().proposed_round = Some(round);
         self.record.sign_proposal(self.me, height, round, hash);
         if !self.lie_instead_of(&block) {
             self.network.broadcast(self.me, &Message::Block(block));

@@ -11,6 +11,8 @@ pub(super) struct EngineLog {
     pub(super) inputs: Vec<Input>,
     /// Number of inputs that are synced.
     synced: usize,
+    /// The last round in which the validator has proposed, which is durable like its signature.
+    pub(super) proposed_round: Option<u32>,
 }
 
 impl EngineLog {
@@ -41,6 +43,7 @@ impl EngineLog {
             height: self.height,
             inputs: self.inputs[..kept].to_vec(),
             synced: kept,
+            proposed_round: self.proposed_round,
         }
     }
 }
