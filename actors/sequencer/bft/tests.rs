@@ -2,7 +2,6 @@
 
 mod decided;
 mod kit;
-mod synced;
 
 use super::*;
 use crate::{
@@ -400,13 +399,7 @@ fn a_decided_block_that_breaks_a_rule_ends_the_node() {
     let mut block = validator.block_of(turn, &[]);
     block.header.parent_hash = HashValue::ZERO;
     let block = CheckedBlock::new(block.header, Vec::new(), &validator.chain);
-    let synced = validator.request(|reply| EngineRequest::BlockSynced {
-        height: 1,
-        round: 0,
-        proposer: turn.proposer,
-        bytes: block.bytes.clone(),
-        reply,
-    });
+    let synced = validator.sync(turn, &block);
     // The peer may have sent another block than the decided one.
     assert!(matches!(synced, Some(SyncedBlock::Stored(_))), "{synced:?}");
     assert!(validator.reporter.get().is_none());
@@ -426,13 +419,7 @@ fn a_validator_without_a_record_may_vote_after_two_heights_that_it_followed() {
     // A block that was missed does not count.
     let missed = turn(1, 0);
     let block = validator.block_of(missed, &[]);
-    let synced = validator.request(|reply| EngineRequest::BlockSynced {
-        height: 1,
-        round: 0,
-        proposer: missed.proposer,
-        bytes: block.bytes.clone(),
-        reply,
-    });
+    let synced = validator.sync(missed, &block);
     assert!(matches!(synced, Some(SyncedBlock::Stored(_))), "{synced:?}");
     validator.decide(missed, block.hash).unwrap();
     for height in 2..=3 {

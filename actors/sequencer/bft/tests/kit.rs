@@ -2,7 +2,7 @@
 
 use crate::{
     Clock, Node, NodeConfig, SequencerConfig,
-    engine::{ConsensusStart, EncodedBlock, EngineRequest, ProposedBlock},
+    engine::{ConsensusStart, EncodedBlock, EngineRequest, ProposedBlock, SyncedBlock},
     protocol::{
         committer::ExecuteBlock,
         consensus::{
@@ -313,6 +313,29 @@ impl Validator {
             height: turn.height,
             round: turn.round,
             valid_round: turn.valid_round,
+            proposer: turn.proposer,
+            bytes,
+            reply,
+        })
+    }
+
+    /// Receives a block that a peer sent as a decided one.
+    pub(super) fn sync(&mut self, turn: Turn, block: &CheckedBlock) -> Option<SyncedBlock> {
+        let mut synced = self.send_synced(turn, block);
+        self.settle();
+        synced.try_recv().ok()
+    }
+
+    /// Receives a block that a peer sent as a decided one, and does not run the thread of the log.
+    pub(super) fn send_synced(
+        &mut self,
+        turn: Turn,
+        block: &CheckedBlock,
+    ) -> oneshot::Receiver<SyncedBlock> {
+        let bytes = block.bytes.clone();
+        self.send(|reply| EngineRequest::BlockSynced {
+            height: turn.height,
+            round: turn.round,
             proposer: turn.proposer,
             bytes,
             reply,
