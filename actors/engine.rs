@@ -3,8 +3,8 @@
 //! The engine runs beside the node and asks it: for blocks to propose, for a check of the blocks of
 //! others, for storage of what was decided. Each [`EngineRequest`] has a channel for the reply. The
 //! node replies to all within a bound, with one exception: it withholds the reply to
-//! [`EngineRequest::Finalized`] while the decision is not durable, while too many decided blocks are
-//! not in the ledger, or while the chain has nothing to order.
+//! [`EngineRequest::Finalized`] while the decision is not durable, while too many decided blocks
+//! are not in the ledger, or while the chain has nothing to order.
 //!
 //! A height has rounds, numbered from 0. Each round has one proposer. A block is proposed in the
 //! round of its header, and later rounds of the height may propose it again, unchanged.
@@ -257,8 +257,9 @@ pub fn may_sign(
 /// The sending side of the requests of the engine. Clones share it.
 ///
 /// The node accepts every request, and refuses what peers cause beyond its queue: a block is then
-/// not checked, and a request for decided blocks receives none. The engine must send the next of the
-/// other requests only after the reply to the one before, except for those about a decided block.
+/// not checked, and a request for decided blocks receives none. The engine must send the next of
+/// the other requests only after the reply to the one before, except for those about a decided
+/// block.
 #[derive(Clone, Debug)]
 pub struct EngineRequests(Recipient<EngineRequest>);
 

@@ -17,8 +17,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use tokio::sync::oneshot;
 
 impl Bft {
-    /// Makes a decision durable, and then acknowledges it. A decided block that breaks a rule of the
-    /// chain ends the node.
+    /// Makes a decision durable, and then acknowledges it. A decided block that breaks a rule of
+    /// the chain ends the node.
     pub(super) fn decide(
         &mut self,
         certificate: CommitCertificate,

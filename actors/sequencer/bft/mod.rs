@@ -5,9 +5,9 @@
 //! while the engine decides later ones, at most `blocks_in_flight_max`.
 //!
 //! Each request of the engine is answered at once, or by the thread `consensus-log` after a write.
-//! The reply to [`EngineRequest::Finalized`] starts the next height. It is withheld while a decision
-//! is not durable, while too many decided blocks are not in the ledger, while disk space is low, and
-//! while no validator has a transaction.
+//! The reply to [`EngineRequest::Finalized`] starts the next height. It is withheld while a
+//! decision is not durable, while too many decided blocks are not in the ledger, while disk space
+//! is low, and while no validator has a transaction.
 
 mod decide;
 pub(crate) mod meter;

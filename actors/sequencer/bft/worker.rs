@@ -114,9 +114,9 @@ impl ConsensusWorker {
 
     /// Creates the thread that runs `jobs` in order. It ends when all sending sides are dropped.
     ///
-    /// A failure drops the reply that depends on it and all later ones: the engine must not continue
-    /// without what they state. The thread reports a fault of the disk to `health`, and any other
-    /// error to `reporter`.
+    /// A failure drops the reply that depends on it and all later ones: the engine must not
+    /// continue without what they state. The thread reports a fault of the disk to `health`, and
+    /// any other error to `reporter`.
     pub(crate) fn serve(
         mut self,
         jobs: Receiver<ConsensusJob>,

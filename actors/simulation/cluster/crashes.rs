@@ -123,8 +123,8 @@ impl World {
         let (Some(files), Some(older)) = (&mut state.files, &state.older) else {
             return;
         };
-        // The engine's log is outside of the copies. If it is of the copy's height, it decides blocks
-        // that the copy does not have, and the node ends.
+        // The engine's log is outside of the copies. If it is of the copy's height, it decides
+        // blocks that the copy does not have, and the node ends.
         let copied_height = older.engine_log.height.map_or(1, |height| height + 1);
         let has_moved_on = files.engine_log.height > Some(copied_height);
         match self.random.u8(..3) {

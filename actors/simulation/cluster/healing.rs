@@ -44,8 +44,8 @@ impl World {
         self.record.report(LIVENESS, verdict);
     }
 
-    /// Returns whether a follower has recorded a height that it has followed, so that it signs after
-    /// a restart.
+    /// Returns whether a follower has recorded a height that it has followed, so that it signs
+    /// after a restart.
     fn may_sign_again(&self, validator: usize) -> bool {
         let running = self.validators[validator].running.as_ref();
         running

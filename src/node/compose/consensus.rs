@@ -6,8 +6,8 @@ use ledger_actors::Node;
 use ledger_store::Store;
 use ledger_vm::Chain;
 
-/// Starts a node, and the engine if the chain has validators. `sequencer.mode` agrees with the chain
-/// (`genesis.rs`).
+/// Starts a node, and the engine if the chain has validators. `sequencer.mode` agrees with the
+/// chain (`genesis.rs`).
 ///
 /// # Errors
 ///

@@ -23,8 +23,8 @@ use tokio::{
 ///
 /// # Errors
 ///
-/// Returns [`CliError::Fatal`] if the directory has no validator, one cannot be started, or one ends
-/// before a signal.
+/// Returns [`CliError::Fatal`] if the directory has no validator, one cannot be started, or one
+/// ends before a signal.
 pub fn execute(arguments: &RunArguments) -> Result<(), CliError> {
     let directories = nodes(&arguments.dir)?;
     System::new().block_on(async {
