@@ -7,7 +7,7 @@ use crate::{
 use ledger_test_support::{
     TestAccount, development_chain,
     http::{HTTP_11, RawConnection, TestCertificate, submission_bytes, wait_bytes},
-    node::{TestNode, within_patience},
+    node::{TestNode, until_parked, within_patience},
 };
 use serde_json::json;
 use tokio::{
@@ -195,7 +195,7 @@ async fn ends_a_wait_as_at_its_deadline_when_its_client_closes_its_side() {
                 let mut connection = RawConnection::connect(parked.node.authority()).await;
                 connection.send(&request.bytes(accept)).await;
                 if is_parked_before {
-                    parked.until_parked(1).await;
+                    until_parked(&parked.node, 1).await;
                 }
                 connection.shutdown().await;
                 let text = assert_next(&mut connection, request.status, &request.path).await;
@@ -203,7 +203,7 @@ async fn ends_a_wait_as_at_its_deadline_when_its_client_closes_its_side() {
                     request.assert_ended(&parked.hash, request.status, &text);
                 }
                 assert_closes(&mut connection, &request.path).await;
-                parked.until_parked(0).await;
+                until_parked(&parked.node, 0).await;
             }
         }
     }

@@ -11,7 +11,7 @@ use ledger_test_support::{
         H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestCertificate,
         submission_bytes, wait_bytes,
     },
-    node::{TestNode, until},
+    node::{TestNode, until, until_parked},
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
@@ -310,11 +310,9 @@ async fn cancels_a_long_poll_whose_client_resets_the_connection() {
 
     let mut stream = connect(&node).await;
     stream.send(&wait_bytes(&hash)).await;
-    until("a wait that holds the permit", || async {
-        let line = status_line(&mut connect(&node).await).await;
-        (line == "HTTP/1.1 503").then_some(())
-    })
-    .await;
+    until_parked(&node, 1).await;
+    let line = status_line(&mut connect(&node).await).await;
+    assert_eq!(line, "HTTP/1.1 503");
     // Long before the ten minutes of the wait.
     stream.reset();
     until("a free permit", || async {

@@ -6,7 +6,7 @@ use crate::cluster::kit::Cluster;
 use ledger_test_support::{
     TestAccount,
     http::{RawConnection, post_bytes, submission_media_type},
-    node::{TestNode, until},
+    node::{TestNode, until_parked},
 };
 use ledger_types::Vendor;
 use std::{
@@ -354,15 +354,6 @@ async fn wait_for_parked(
     tokio::spawn(async move { http.get(&url).await.status })
 }
 
-/// Waits until `clients` wait for a transaction.
-async fn until_waiting(node: &TestNode, clients: f64) {
-    until("the number of waiting clients", || async {
-        let now = Scrape::of(node).await;
-        (now.sum("ledger_waits_parked", &[]) == clients).then_some(())
-    })
-    .await;
-}
-
 /// The submission stays accepted. A client that has closed its side may still read the response.
 #[tokio::test]
 async fn a_submission_whose_client_disconnects_waits_no_more() {
@@ -376,13 +367,13 @@ async fn a_submission_whose_client_disconnects_waits_no_more() {
     for is_reset in [true, false, true] {
         let mut connection = RawConnection::connect(node.authority()).await;
         connection.send(&request).await;
-        until_waiting(&node, 1.0).await;
+        until_parked(&node, 1).await;
         if is_reset {
             connection.reset();
         } else {
             drop(connection);
         }
-        until_waiting(&node, 0.0).await;
+        until_parked(&node, 0).await;
     }
     let hash = parked.hash(&Vendor::default());
     let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
@@ -400,11 +391,7 @@ async fn counts_waits_while_they_last_and_by_outcome() {
     let before = Scrape::of(&node).await;
     assert_eq!(before.sum("ledger_waits_parked", &[]), 0.0);
     let waiting = wait_for_parked(&node, &alice, &bob).await;
-    until("the client to wait", || async {
-        let now = Scrape::of(&node).await;
-        (now.sum("ledger_waits_parked", &[]) == 1.0).then_some(())
-    })
-    .await;
+    until_parked(&node, 1).await;
     let meanwhile = Scrape::of(&node).await;
     assert_eq!(meanwhile.sum("ledger_pool_transactions", &[]), 1.0);
     assert_eq!(meanwhile.sum("ledger_pool_parked_transactions", &[]), 1.0);
@@ -428,11 +415,7 @@ async fn counts_waits_for_a_version() {
     let url = format!("{}/v1?min_ledger_version={next}", node.api);
     let http = node.http.clone();
     let waiting = tokio::spawn(async move { http.get(&url).await.status });
-    until("the client to wait", || async {
-        let now = Scrape::of(&node).await;
-        (now.sum("ledger_waits_parked", &[]) == 1.0).then_some(())
-    })
-    .await;
+    until_parked(&node, 1).await;
     let chain = node.chain().await;
     node.submit(&alice.transfer(&chain, 1, bob.address, 1))
         .await;

@@ -3,7 +3,7 @@
 use ledger_test_support::{
     TestAccount,
     http::{RawConnection, RawResponse, post_bytes, submission_bytes, wait_bytes},
-    node::{TestNode, until},
+    node::{TestNode, until_parked},
 };
 use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
@@ -127,17 +127,6 @@ async fn other_connections_read_at_least_the_version_of_an_earlier_response() {
     running.await.unwrap();
 }
 
-/// Waits until this number of requests wait.
-async fn until_waiting(node: &TestNode, count: u64) {
-    let line = format!("\nledger_waits_parked {count}\n");
-    let url = format!("{}/metrics", node.admin);
-    until("the waits to begin or end", || async {
-        let metrics = node.http.get(&url).await.text;
-        metrics.contains(&line).then_some(())
-    })
-    .await;
-}
-
 /// The waits do not time out within the test.
 #[tokio::test]
 async fn a_client_that_disconnects_releases_its_permit() {
@@ -157,8 +146,8 @@ async fn a_client_that_disconnects_releases_its_permit() {
     for request in [request.as_bytes(), &posted] {
         let mut connection = RawConnection::connect(node.authority()).await;
         connection.send(request).await;
-        until_waiting(&node, 1).await;
+        until_parked(&node, 1).await;
         drop(connection);
-        until_waiting(&node, 0).await;
+        until_parked(&node, 0).await;
     }
 }

@@ -8,7 +8,7 @@ use ledger_test_support::{
         H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestCertificate, post_bytes,
         submission_media_type,
     },
-    node::{TestNode, until, within_patience},
+    node::{TestNode, until, until_parked, within_patience},
 };
 use reqwest::Method;
 use tokio::{
@@ -94,17 +94,6 @@ impl ParkedNode {
             post("/v1/transactions/wait?timeout_ms=600000", BCS, hashes, 200),
         ]
     }
-
-    /// Waits until this number of waits has begun.
-    pub async fn until_parked(&self, count: usize) {
-        let url = format!("{}/metrics", self.node.admin);
-        let expected = format!("ledger_waits_parked {count}");
-        until(&expected, || async {
-            let metrics = self.node.http.get(&url).await.text;
-            metrics.lines().any(|line| line == expected).then_some(())
-        })
-        .await;
-    }
 }
 
 /// A request that waits.
@@ -177,7 +166,7 @@ async fn assert_answers_waits_at_a_stop<S: AsyncRead + AsyncWrite + Unpin>(
             waiting.push((connection, request.bytes(accept), accept));
         }
     }
-    parked.until_parked(waiting.len()).await;
+    until_parked(&parked.node, waiting.len()).await;
     let mut idle = connect().await;
     let found = idle
         .exchange(b"GET /v1 HTTP/1.1\r\nhost: node\r\n\r\n")
@@ -249,7 +238,7 @@ async fn answers_waits_and_pings_over_http2_at_a_stop() {
         connection.begin(method, &request.path, media_type, body)
     }));
     let waiting = waiting.await;
-    parked.until_parked(waiting.len()).await;
+    until_parked(&parked.node, waiting.len()).await;
 
     parked.node.signal("TERM");
     for (request, stream) in requests.iter().zip(waiting) {

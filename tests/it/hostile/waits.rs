@@ -4,7 +4,7 @@ use super::{connect, connect_narrow, until_counted, until_open};
 use ledger_crypto::HashValue;
 use ledger_test_support::{
     http::{RawConnection, TestCertificate, post_bytes},
-    node::{TestNode, until},
+    node::{TestNode, until, until_parked},
 };
 use reqwest::Method;
 use tokio::io::AsyncWriteExt as _;
@@ -61,10 +61,8 @@ async fn ends_the_wait_of_a_stream_that_is_reset() {
     let waiting = connection
         .begin(Method::POST, LONG, BCS, &body(0, &[hash]))
         .await;
-    until("the wait to begin", || async {
-        (status(short).await == 503).then_some(())
-    })
-    .await;
+    until_parked(&node, 1).await;
+    assert_eq!(status(short).await, 503);
     waiting.reset();
     until("the wait to end", || async {
         (status(short).await == 200).then_some(())

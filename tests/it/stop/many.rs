@@ -4,7 +4,7 @@
 
 use super::{
     BCS, H2, Http2Connection, Method, ParkedNode, RawConnection, TestCertificate, TestNode,
-    join_all, within_patience,
+    join_all, until_parked, within_patience,
 };
 use std::{
     env,
@@ -58,7 +58,7 @@ async fn answers_very_many_waits_at_a_stop() {
         connection.send(&request.bytes(BCS)).await;
         connections.push(connection);
     }
-    parked.until_parked(count).await;
+    until_parked(&parked.node, count).await;
     // One task for all of them would take most of the second.
     let responses = join_all(connections.into_iter().map(|mut connection| {
         tokio::spawn(async move { Some(connection.response().await?.status) })
@@ -98,7 +98,7 @@ async fn answers_very_many_waits_over_http2_at_a_stop() {
                 .await,
         );
     }
-    parked.until_parked(count).await;
+    until_parked(&parked.node, count).await;
     let responses = tokio::spawn(join_all(
         streams
             .into_iter()

@@ -22,6 +22,7 @@ pub use slow_disk::{DiskOperation, SlowDisk};
 pub use stored::replace_in_ledger;
 pub use test_node::{TestNode, tls_settings};
 
+use crate::http::NodeClient;
 use std::{
     future::Future,
     time::{Duration, Instant},
@@ -63,6 +64,22 @@ pub fn binary() -> std::process::Command {
 pub async fn within_patience<T>(what: &str, future: impl Future<Output = T>) -> T {
     let ended = tokio::time::timeout(WAIT_TIMEOUT, future).await;
     ended.unwrap_or_else(|_| panic!("timed out while waiting for {what}"))
+}
+
+/// Waits until `count` waits of clients last. Such a wait holds its permits, which a request that
+/// probes for them could take from a wait that is still to begin.
+///
+/// # Panics
+///
+/// Panics if it takes too long.
+pub async fn until_parked(node: &NodeClient, count: usize) {
+    let url = format!("{}/metrics", node.admin);
+    let expected = format!("ledger_waits_parked {count}");
+    until(&expected, || async {
+        let metrics = node.http.get(&url).await.text;
+        metrics.lines().any(|line| line == expected).then_some(())
+    })
+    .await;
 }
 
 /// Calls `poll` until it returns a value.
