@@ -140,6 +140,12 @@ pub enum EngineRequest {
         /// it again when a round starts.
         reply: oneshot::Sender<Option<ProposedBlock>>,
     },
+    /// So many validators have stated their height to this follower since its engine started that
+    /// they are a quorum with this one. Sent once.
+    QuorumReached {
+        /// Highest decided height that one of them stated.
+        height: u64,
+    },
     /// A peer has transactions for this height, so the height shall begin.
     WorkAnnounced {
         /// Height that the peer begins.

@@ -2,12 +2,15 @@
 
 use crate::context::Ledger;
 use crate::parts::Part;
+use crate::peers::AllowedPeers;
+use crate::sizes::STATUS_AGE_MAX;
 use arc_malachitebft_app_channel::app::engine::network::NetworkEvent;
 use arc_malachitebft_app_channel::app::types::PeerId;
 use ledger_types::{AccountAddress, ValidatorSet};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// The state of a connected peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +25,8 @@ struct PeerProgress {
 struct State {
     peers: BTreeMap<PeerId, PeerProgress>,
     last_votes: BTreeMap<AccountAddress, u64>,
+    /// Decided height that each validator stated, other than this node's.
+    tips: BTreeMap<AccountAddress, u64>,
     /// Height before the first one that the engine began, or `None` before that.
     begun_after: Option<u64>,
     listen_address: Option<String>,
@@ -31,15 +36,19 @@ struct State {
 #[derive(Debug)]
 pub struct Observed {
     validators: ValidatorSet,
+    allowed: Arc<AllowedPeers>,
+    started: Instant,
     state: Mutex<State>,
-    // Notified when a peer is further than it was, or the node listens.
+    // Notified when a peer is further than it was, a quorum is reached, or the node listens.
     progress: Notify,
 }
 
 impl Observed {
-    pub fn new(validators: ValidatorSet) -> Self {
+    pub fn new(validators: ValidatorSet, allowed: Arc<AllowedPeers>) -> Self {
         Self {
             validators,
+            allowed,
+            started: Instant::now(),
             state: Mutex::default(),
             progress: Notify::new(),
         }
@@ -50,7 +59,7 @@ impl Observed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a peer is further than it was, or the node listens.
+    /// Waits until a peer is further than it was, a quorum is reached, or the node listens.
     pub async fn progress(&self) {
         self.progress.notified().await;
     }
@@ -69,6 +78,15 @@ impl Observed {
     pub fn highest_tip(&self) -> u64 {
         let state = self.state();
         state.peers.values().map(|peer| peer.tip).max().unwrap_or(0)
+    }
+
+    /// Returns the highest decided height that another validator stated after the engine started,
+    /// or `None` until those that did are a quorum with this node. The only validator of a chain
+    /// is a quorum without statements.
+    pub fn quorum_tip(&self) -> Option<u64> {
+        let state = self.state();
+        let is_quorum = state.tips.len() + 1 >= self.validators.quorum();
+        state.tips.values().max().copied().filter(|_| is_quorum)
     }
 
     /// Returns whether a connected peer works on this height or a later one.
@@ -147,14 +165,90 @@ impl Observed {
                 let Some(progress) = state.peers.get_mut(peer) else {
                     return;
                 };
-                let is_further = progress.tip < status.tip_height.0;
-                progress.tip = status.tip_height.0;
+                let tip = status.tip_height.0;
+                let is_further = progress.tip < tip;
+                progress.tip = tip;
+                let mut is_first = false;
+                if let Some(validator) = self.allowed.validator(peer)
+                    && self.validators.get(&validator).is_some()
+                    && self.started.elapsed() >= STATUS_AGE_MAX
+                {
+                    is_first = state.tips.insert(validator, tip).is_none();
+                }
                 drop(state);
-                if is_further {
+                if is_further || is_first {
                     self.progress.notify_one();
                 }
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Height;
+    use crate::peers::{NetworkKey, Peer};
+    use arc_malachitebft_app_channel::app::engine::network::Status;
+    use ledger_crypto::Ed25519PrivateKey;
+    use std::time::Duration;
+
+    /// Returns the peer with this index: validators 0 to 3, and a node without votes.
+    fn peer(index: u8) -> Peer {
+        let key = Ed25519PrivateKey::from_seed(&[index; 32]).public_key();
+        Peer {
+            identity: NetworkKey::from_seed([100 + index; 32]).identity(),
+            address: "192.0.2.1:7000".into(),
+            validator: (index < 4).then(|| AccountAddress::from_public_key(&key)),
+        }
+    }
+
+    fn observed(validators: u8) -> Observed {
+        let keys =
+            (0..validators).map(|index| Ed25519PrivateKey::from_seed(&[index; 32]).public_key());
+        let peers: Vec<_> = (1..=4).map(peer).collect();
+        let observed = Observed::new(ValidatorSet::new(keys), Arc::new(AllowedPeers::new(&peers)));
+        for peer in &peers {
+            observed.record(&NetworkEvent::PeerConnected(peer.identity.0));
+        }
+        observed
+    }
+
+    fn state_tip(observed: &Observed, index: u8, tip: u64) {
+        let status = Status::new(Height(tip), Height(1));
+        observed.record(&NetworkEvent::Status(peer(index).identity.0, status));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quorum_is_reached_when_two_of_three_others_stated_their_height_after_the_start() {
+        let observed = observed(4);
+        for index in 1..=4 {
+            state_tip(&observed, index, 90);
+        }
+        tokio::time::advance(STATUS_AGE_MAX - Duration::from_millis(1)).await;
+        state_tip(&observed, 1, 95);
+        state_tip(&observed, 2, 95);
+        assert_eq!(
+            observed.quorum_tip(),
+            None,
+            "these may be of before the start"
+        );
+
+        tokio::time::advance(Duration::from_millis(1)).await;
+        state_tip(&observed, 1, 97);
+        state_tip(&observed, 1, 98);
+        state_tip(&observed, 4, 98);
+        assert_eq!(observed.quorum_tip(), None, "one validator");
+        state_tip(&observed, 2, 96);
+        assert_eq!(observed.quorum_tip(), Some(98));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_only_validator_has_no_other_one_that_states_its_height() {
+        let observed = observed(1);
+        tokio::time::advance(STATUS_AGE_MAX).await;
+        state_tip(&observed, 1, 98);
+        assert_eq!(observed.quorum_tip(), None);
     }
 }

@@ -35,6 +35,7 @@ use tokio::sync::mpsc;
 pub(crate) struct Shared {
     pub stopper: Stopper,
     pub observed: Arc<Observed>,
+    pub allowed: Arc<AllowedPeers>,
     pub counters: Arc<Counters>,
     pub missed_turns: MissedTurns,
     pub metrics: Metrics,
@@ -47,9 +48,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(settings: &Settings) -> Self {
+        let allowed = Arc::new(AllowedPeers::new(&settings.peers));
         Self {
             stopper: Stopper::new(),
-            observed: Arc::new(Observed::new(settings.validators.clone())),
+            observed: Arc::new(Observed::new(settings.validators.clone(), allowed.clone())),
+            allowed,
             counters: Arc::default(),
             missed_turns: MissedTurns::default(),
             metrics: Metrics::new(),
@@ -117,7 +120,6 @@ async fn start_children(
     let validators = Validators::new(settings.validators.clone());
     let validators = validators.ok_or(StartError::ValidatorCount(0))?;
     let config = settings.consensus_config()?;
-    let allowed = Arc::new(AllowedPeers::new(&settings.peers));
     // Metrics are read where they are, so no registry is rendered.
     let registry = SharedRegistry::new(Registry::default(), None);
     let codec = LedgerCodec {
@@ -128,7 +130,7 @@ async fn start_children(
     family.adopt("network", &network);
     let gate = spawn_gate(GateContext {
         network: network.clone(),
-        allowed: allowed.clone(),
+        allowed: shared.allowed.clone(),
         observed: shared.observed.clone(),
         counters: shared.counters.clone(),
         family: family.clone(),
@@ -204,7 +206,7 @@ async fn start_children(
         block_bytes_max: settings.block_bytes_max,
         network: network.clone(),
         consensus: consensus.clone(),
-        allowed,
+        allowed: shared.allowed.clone(),
         observed: shared.observed.clone(),
         counters: shared.counters.clone(),
         missed_turns: shared.missed_turns.clone(),

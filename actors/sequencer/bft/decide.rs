@@ -1,7 +1,7 @@
 //! Decided blocks, and the start of the next height.
 
 use super::{
-    Bft, FOLLOWED_HEIGHTS, OwnBatch, answer, return_batch,
+    Bft, OwnBatch, answer, return_batch,
     rules::{Parent, Verdict, judge_decided},
     worker::{ConsensusJob, Then},
 };
@@ -15,6 +15,10 @@ use crate::{
 use ledger_types::{CommitCertificate, OrderedBlock};
 use std::{collections::BTreeSet, sync::Arc};
 use tokio::sync::oneshot;
+
+/// Maximum number of heights by which a height that a validator signed is above the tip of another
+/// one that voted for the height before it.
+const HEIGHTS_ABOVE_TIP: u64 = 2;
 
 impl Bft {
     /// Makes a decision durable, and then acknowledges it. A decided block that breaks a rule of
@@ -37,7 +41,7 @@ impl Bft {
             ));
             return;
         };
-        let (block, is_synced) = (Arc::clone(&proposal.block), proposal.is_synced);
+        let block = Arc::clone(&proposal.block);
         let turn = Turn {
             round: certificate.round,
             ..proposal.turn
@@ -59,27 +63,28 @@ impl Bft {
             reply,
         };
         self.send_job(job, ordering);
-        if !self.is_signer {
-            self.follow(is_synced, ordering);
+        self.vote_above_signed(ordering);
+    }
+
+    /// Bounds the heights for which a validator without a record may have signed.
+    ///
+    /// `height` is the highest tip among validators that are a quorum with this one. To sign for a
+    /// height, this validator needed a quorum of votes for the height before it. One validator of
+    /// both quorums is another one and honest, because at most a third is faulty and this one is:
+    /// it voted for the height before after the height before that was durable.
+    pub(super) fn bound_signed_height(&mut self, height: u64, ordering: &Ordering) {
+        if !self.is_signer && self.signed_height == u64::MAX {
+            self.signed_height = height.saturating_add(HEIGHTS_ABOVE_TIP);
+            self.vote_above_signed(ordering);
         }
     }
 
-    /// Counts the heights that this node followed without votes. After enough of them, it may sign
-    /// for later heights: its engine starts again, to vote.
-    ///
-    /// A block that a peer sent because this node had missed it does not count: only a proposal
-    /// shows that the other validators are at this height, so that nothing which this node signed
-    /// before concerns a later one.
-    /// A height up to the record does not count either: this node may have signed for it.
-    fn follow(&mut self, is_synced: bool, ordering: &Ordering) {
+    /// Lets the engine of a validator that follows start again, to vote, if no later height is one
+    /// for which the validator may have signed.
+    fn vote_above_signed(&mut self, ordering: &Ordering) {
         let height = self.parent.height;
-        let is_recorded = self.signed_height != u64::MAX && height <= self.signed_height;
-        self.followed = match is_synced || is_recorded {
-            true => 0,
-            false => self.followed.saturating_add(1),
-        };
         let is_validator = self.validators().get(&self.address).is_some();
-        if self.followed < FOLLOWED_HEIGHTS || !is_validator {
+        if self.is_signer || !is_validator || height < self.signed_height {
             return;
         }
         if let Some(may_vote) = self.may_vote.take() {

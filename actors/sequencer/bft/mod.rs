@@ -39,10 +39,6 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::{oneshot, watch};
 use worker::{ConsensusJob, PEER_JOBS_MAX, Then};
 
-/// Number of heights after which a node that follows without votes may sign for later ones. A
-/// signature of the first of them may be its own, from before its files were lost.
-const FOLLOWED_HEIGHTS: u8 = 2;
-
 /// What a validator begins with: the end of its ledger and the content of its consensus log.
 #[derive(Debug)]
 pub(crate) struct BftStart {
@@ -115,8 +111,6 @@ pub(crate) struct Bft {
     may_vote: Option<oneshot::Sender<()>>,
     /// Whether the engine signs.
     is_signer: bool,
-    /// Number of heights in sequence that this node followed without votes.
-    followed: u8,
     /// Highest height for which a peer has transactions.
     announced_height: u64,
     /// Whether the mempool has a transaction for a block.
@@ -156,7 +150,6 @@ impl Bft {
             work: start.work,
             may_vote: Some(start.may_vote),
             is_signer: false,
-            followed: 0,
             announced_height: 0,
             has_work: false,
             is_watching: false,
@@ -221,6 +214,7 @@ impl Bft {
                 };
                 self.check(turn, bytes, BlockReply::Proposed(reply), ordering);
             }
+            EngineRequest::QuorumReached { height } => self.bound_signed_height(height, ordering),
             EngineRequest::WorkAnnounced { height } => {
                 self.announced_height = self.announced_height.max(height);
                 self.start_next_height(ordering);

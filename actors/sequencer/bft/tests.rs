@@ -409,29 +409,49 @@ fn a_decided_block_that_breaks_a_rule_ends_the_node() {
 }
 
 #[test]
-fn a_validator_without_a_record_may_vote_after_two_heights_that_it_followed() {
+fn a_validator_without_a_record_may_vote_two_heights_above_the_tips_of_a_quorum() {
     let files = Files::new();
     files.log().record_height(u64::MAX).unwrap();
     let mut validator = files.start();
     let is_signer = false;
     let next = validator.request(|reply| EngineRequest::Ready { is_signer, reply });
     assert_eq!(next, Some(1));
-    // A block that was missed does not count.
-    let missed = turn(1, 0);
-    let block = validator.block_of(missed, &[]);
-    let synced = validator.sync(missed, &block);
-    assert!(matches!(synced, Some(SyncedBlock::Stored(_))), "{synced:?}");
-    validator.decide(missed, block.hash).unwrap();
-    for height in 2..=3 {
+    for height in 1..=5 {
         assert_eq!(validator.worker.log().signed_height().unwrap(), u64::MAX);
         assert!(validator.may_vote.try_recv().is_err(), "height {height}");
+        // The proposals of the first two heights are late: the others are further.
+        if height == 3 {
+            let reached = EngineRequest::QuorumReached { height: 3 };
+            validator.bft.handle(reached, &mut validator.ordering);
+        }
         validator.start_round(height, 0);
         let turn = turn(height, 0);
         let block = validator.block_of(turn, &[]);
         validator.receive(turn, &block);
         validator.decide(turn, block.hash).unwrap();
     }
-    assert_eq!(validator.worker.log().signed_height().unwrap(), 3);
+    assert_eq!(validator.worker.log().signed_height().unwrap(), 5);
+    assert_eq!(validator.may_vote.try_recv(), Ok(()));
+}
+
+#[test]
+fn a_validator_without_a_record_may_vote_if_it_is_above_the_heights_that_it_may_have_signed() {
+    let files = Files::new();
+    files.log().record_height(u64::MAX).unwrap();
+    let mut validator = files.start();
+    let is_signer = false;
+    validator.request(|reply| EngineRequest::Ready { is_signer, reply });
+    for height in 1..=2 {
+        let missed = turn(height, 0);
+        let block = validator.block_of(missed, &[]);
+        let synced = validator.sync(missed, &block);
+        assert!(matches!(synced, Some(SyncedBlock::Stored(_))), "{synced:?}");
+        validator.decide(missed, block.hash).unwrap();
+    }
+    let reached = EngineRequest::QuorumReached { height: 0 };
+    validator.bft.handle(reached, &mut validator.ordering);
+    validator.settle();
+    assert_eq!(validator.worker.log().signed_height().unwrap(), 2);
     assert_eq!(validator.may_vote.try_recv(), Ok(()));
 }
 
@@ -455,20 +475,24 @@ fn a_second_engine_receives_the_blocks_that_the_first_received() {
 }
 
 #[test]
-fn a_height_that_was_signed_does_not_count_as_followed() {
+fn a_follower_may_vote_above_the_recorded_height() {
     let files = Files::new();
     files.log().record_height(2).unwrap();
     let mut validator = files.start();
     let is_signer = false;
     validator.request(|reply| EngineRequest::Ready { is_signer, reply });
+    let reached = EngineRequest::QuorumReached { height: 0 };
+    validator.bft.handle(reached, &mut validator.ordering);
     // Raised, since the engine's log of height 2 will lack the signatures of before.
-    for height in 1..=5 {
+    for height in 1..=3 {
         assert_eq!(validator.worker.log().signed_height().unwrap(), 3);
+        assert!(validator.may_vote.try_recv().is_err(), "height {height}");
         validator.start_round(height, 0);
         let turn = turn(height, 0);
         let block = validator.block_of(turn, &[]);
         validator.receive(turn, &block);
         validator.decide(turn, block.hash).unwrap();
     }
-    assert_eq!(validator.worker.log().signed_height().unwrap(), 5);
+    assert_eq!(validator.worker.log().signed_height().unwrap(), 3);
+    assert_eq!(validator.may_vote.try_recv(), Ok(()));
 }

@@ -16,7 +16,7 @@ use ledger_crypto::{Ed25519Signature, HashValue};
 use ledger_types::{AccountAddress, CommitCertificate, CommitSignature};
 use std::{
     cell::{Cell, RefCell},
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     fmt::Arguments,
     rc::Rc,
     time::Duration,
@@ -89,6 +89,10 @@ pub(super) struct Engine {
     /// Certificate of the decided height, until `Finalized` is sent.
     pub(super) unfinalized: Option<CommitCertificate>,
     pub(super) announced_height: u64,
+    /// Names this start of the engine.
+    pub(super) start: u64,
+    /// Decided height of each other validator, which a follower requests until it has a quorum.
+    pub(super) tips: BTreeMap<usize, u64>,
     pub(super) random: Rng,
 }
 
@@ -124,6 +128,8 @@ impl Engine {
             tip: 0,
             unfinalized: None,
             announced_height: 0,
+            start: random.clone().u64(..),
+            tips: BTreeMap::new(),
             random,
         }
     }
@@ -428,6 +434,10 @@ impl Engine {
     /// Sends again what peers may lack, and ends the step.
     pub(super) fn time_out(&mut self) {
         self.network.broadcast(self.me, &Message::Status(self.tip));
+        if !self.is_signer && !self.has_quorum() {
+            let start = self.start;
+            self.network.broadcast(self.me, &Message::GetTip { start });
+        }
         for vote in self.consensus.votes_to_repeat() {
             self.network.broadcast(self.me, &Message::Vote(vote));
         }

@@ -35,6 +35,15 @@ pub(super) enum Message {
         last: u64,
     },
     Blocks(Vec<DecidedBlock>),
+    /// Request for the newest decided height, of this start of an engine.
+    GetTip {
+        start: u64,
+    },
+    /// The newest decided height of the sender.
+    Tip {
+        start: u64,
+        height: u64,
+    },
 }
 
 /// A block in a round.

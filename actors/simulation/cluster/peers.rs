@@ -46,7 +46,10 @@ impl Engine {
             Message::Vote(vote) => vote.height,
             Message::Status(tip) => *tip,
             Message::Work(height) => *height,
-            Message::GetBlocks { .. } | Message::Blocks(_) => 0,
+            Message::GetBlocks { .. }
+            | Message::Blocks(_)
+            | Message::GetTip { .. }
+            | Message::Tip { .. } => 0,
         };
         if self.phase == Phase::Decided
             && message_height > height
@@ -79,9 +82,27 @@ impl Engine {
                 let last = last.min(self.tip);
                 self.serve(from, first, last);
             }
+            Message::GetTip { start } => {
+                let height = self.tip;
+                self.network
+                    .send(self.me, from, Message::Tip { start, height });
+            }
+            Message::Tip { start, height } if start == self.start && !self.has_quorum() => {
+                self.tips.insert(from, height);
+                if self.has_quorum() {
+                    let height = self.tips.values().copied().max().unwrap_or_default();
+                    self.requests.tell(EngineRequest::QuorumReached { height });
+                }
+            }
             Message::Blocks(blocks) if self.synced.is_empty() => self.synced = blocks.into(),
             _ => {}
         }
+    }
+
+    /// Returns whether the validators that stated their height are a quorum with this one.
+    pub(super) fn has_quorum(&self) -> bool {
+        let validators = self.record.fixture.chain.validators();
+        self.tips.len() + 1 >= validators.quorum()
     }
 
     fn check(&mut self, from: usize, block: ProposedBytes) {

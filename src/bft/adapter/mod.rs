@@ -43,12 +43,15 @@ pub(crate) struct Adapter {
     waiting: Option<u64>,
     // The last height for which the node received `WorkAnnounced`.
     announced: u64,
+    // Whether the node shall learn of a quorum: it follows and did not yet.
+    is_quorum_wanted: bool,
 }
 
 impl Adapter {
     pub(crate) fn new(context: AdapterContext) -> Self {
         let context = Arc::new(context);
         Self {
+            is_quorum_wanted: context.key.is_none(),
             replies: Replies::new(context.clone()),
             blocks: Blocks::new(context.clone()),
             context,
@@ -76,7 +79,10 @@ impl Adapter {
                         reason: "its channel is closed".into(),
                     }),
                 },
-                () = observed.progress() => self.announce_peers_work(),
+                () = observed.progress() => {
+                    self.announce_peers_work();
+                    self.report_quorum();
+                }
                 Some(command) = commands.recv() => match command {
                     Command::AnnounceWork(height) => blocks::announce_work(&self.context, height),
                 },
@@ -216,6 +222,16 @@ impl Adapter {
         });
         // Peers may have begun the height before this node had decided the last one.
         self.announce_peers_work();
+    }
+
+    /// Reports to the node of a follower, once, how far a quorum of validators is.
+    fn report_quorum(&mut self) {
+        if self.is_quorum_wanted
+            && let Some(height) = self.context.observed.quorum_tip()
+        {
+            self.is_quorum_wanted = false;
+            (self.context.node)(EngineRequest::QuorumReached { height });
+        }
     }
 
     /// Tells the node that peers have begun the height that it waits for: once for each height.

@@ -189,6 +189,7 @@ impl FakeNode {
                 state.known.push(block);
                 let _ = reply.send(Some(block));
             }
+            EngineRequest::QuorumReached { .. } => {}
             EngineRequest::WorkAnnounced { height } => {
                 state.announced.push(height);
                 state.height_max = state.height_max.max(height);

@@ -122,7 +122,7 @@ impl PreparedEngine {
                 signed_height = ?self.signed_height,
                 engine_log_height = ?logged,
                 "this validator may have signed for a height that its files do not have: it follows \
-                 without votes until two heights are decided"
+                 without votes until the others have decided that height"
             );
         }
         let Secrets { validator, network } = self.secrets;

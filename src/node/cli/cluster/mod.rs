@@ -21,9 +21,9 @@ pub enum Command {
     /// State that a stopped validator voted for no height above this one, so that it votes again
     ///
     /// A validator whose files were lost or restored follows without votes until others have
-    /// decided two heights. If too many were lost at once, no height is decided: the operator
-    /// confirms the height of the newest block for each of them. A height that is too low can
-    /// make the validator contradict its own vote.
+    /// decided every height that it may have voted for. If too many were lost at once, no height
+    /// is decided: the operator confirms the height of the newest block for each of them. A height
+    /// that is too low can make the validator contradict its own vote.
     Confirm(ConfirmArguments),
 }
 
