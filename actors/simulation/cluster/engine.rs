@@ -233,14 +233,8 @@ impl Engine {
         if !self.sync_log() {
             return;
         }
-        let ProposedBytes {
-            height,
-            round,
-            hash,
-            ..
-        } = block;
-        self.control.log.borrow_mut().proposed_round = Some(round);
-        self.record.sign_proposal(self.me, height, round, hash);
+        self.control.log.borrow_mut().proposed_round = Some(block.round);
+        self.record.sign_proposal(self.me, &block);
         if !self.lie_instead_of(&block) {
             self.network.broadcast(self.me, &Message::Block(block));
         }
@@ -425,6 +419,8 @@ impl Engine {
         };
         let known = self.consensus.proposal(block.round);
         if known.is_some_and(|known| known.hash == block.hash) {
+            // Durable before a crash, it may have no signature yet.
+            self.record.sign_proposal(self.me, &block);
             self.network.broadcast(self.me, &Message::Block(block));
         } else if block.round == self.consensus.round && self.phase == Phase::Voting {
             self.propose(block);

@@ -7,7 +7,7 @@ use super::super::{
     model::{Block, Model},
     scheduler::Scheduler,
 };
-use super::votes::Vote;
+use super::{network::ProposedBytes, votes::Vote};
 use crate::{
     NodeHandle,
     engine::{DecidedBlock, ProposedBlock},
@@ -164,10 +164,12 @@ impl Record {
         }
     }
 
-    /// Records a signed proposal.
-    pub(super) fn sign_proposal(&self, validator: usize, height: u64, round: u32, hash: HashValue) {
-        self.note_signature(validator, height);
-        let key = (validator, height, round);
+    /// Records a signed proposal, and the block.
+    pub(super) fn sign_proposal(&self, validator: usize, block: &ProposedBytes) {
+        self.note_signature(validator, block.height);
+        let (header, _) = decode_parts(&block.bytes).expect("an encoded block");
+        let hash = self.record_block(header);
+        let key = (validator, block.height, block.round);
         let first = *self.proposals.borrow_mut().entry(key).or_insert(hash);
         if first != hash {
             let verdict = Err(format!("{key:?} proposed {first} and {hash}"));
@@ -223,7 +225,7 @@ impl Record {
         let height = block.height.saturating_sub(delay);
         let headers = self.headers.borrow();
         let Some(header) = headers.get(&block.hash) else {
-            // A block of this node that its engine did not wait for.
+            // A block of this node that its engine has not signed.
             let own = &self.fixture.chain.validators().as_slice()[validator];
             let is_own = block.proposer == own.address;
             return is_own.then_some(()).ok_or(format!("{block:?} is unknown"));
