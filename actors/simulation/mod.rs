@@ -21,7 +21,7 @@
 //! | environment variable | effect |
 //! |---|---|
 //! | `SIMULATION_SEED` | runs only this seed, which a failed run prints |
-//! | `SIMULATION_SEEDS` | runs this number of seeds |
+//! | `SIMULATION_SEEDS` | runs this number of seeds, from `SIMULATION_SEED` on |
 //! | `SIMULATION_MINUTES` | runs random seeds for this time, for example overnight |
 //! | `SHARES_SEED` | runs only this seed of [`shares`] |
 //! | `SHARES_SEEDS` | runs this number of seeds of [`shares`] instead of [`shares::SEEDS`] |

@@ -177,7 +177,7 @@ impl Plan {
         match (number("SIMULATION_SEED"), minutes) {
             (Some(first_seed), _) => Self {
                 first_seed,
-                seeds: 1,
+                seeds: number("SIMULATION_SEEDS").unwrap_or(1),
                 deadline: None,
             },
             (None, Some(_)) => Self {
