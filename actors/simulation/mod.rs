@@ -32,6 +32,7 @@ mod clients;
 mod cluster;
 mod counters;
 mod faults;
+mod findings;
 mod fixture;
 mod host;
 mod low_disk_space;

@@ -3,10 +3,10 @@
 //! The oracle records observations and checks the properties. `responses` checks the responses.
 
 use super::{
-    counters::Counters,
+    findings::Findings,
     fixture::{Draft, Fixture, START_SECS, STORE_OPTIONS},
     low_disk_space::LowDiskSpace,
-    model::{Block, LedgerInfoFloor, Model, SentTransaction},
+    model::{Block, LedgerInfoFloor, SentTransaction},
     options::Options,
     pool_rules::PoolRules,
     properties,
@@ -21,7 +21,8 @@ use ledger_store::Store;
 use ledger_test_support::Disk;
 use ledger_types::CheckedTransaction;
 use std::{
-    cell::{Cell, RefCell, RefMut},
+    cell::{Cell, RefCell},
+    ops::Deref,
     rc::Rc,
     sync::Arc,
 };
@@ -55,8 +56,7 @@ pub(super) struct ObservedNode {
 
 /// Oracle of one simulation, shared by all of its clients.
 pub(super) struct Oracle {
-    pub(super) scheduler: Rc<Scheduler>,
-    pub(super) fixture: &'static Fixture,
+    findings: Findings,
     /// The versions that the node does not prune.
     pub(super) pruner: PrunerConfig,
     limits: MempoolConfig,
@@ -70,20 +70,24 @@ pub(super) struct Oracle {
     /// Step at which the node was last idle.
     last_idle_step: Cell<u64>,
     pub(super) disk_space: LowDiskSpace,
-    model: RefCell<Model>,
-    counters: RefCell<Counters>,
     pub(super) observed: RefCell<Option<ObservedNode>>,
 }
 
+impl Deref for Oracle {
+    type Target = Findings;
+
+    fn deref(&self) -> &Findings {
+        &self.findings
+    }
+}
+
 impl Oracle {
-    pub(super) fn new(scheduler: Rc<Scheduler>, options: &Options) -> Rc<Self> {
-        let fixture = Fixture::of(options.has_small_blocks);
+    pub(super) fn new(scheduler: &Rc<Scheduler>, options: &Options) -> Rc<Self> {
         let NodeConfig {
             mempool, pruner, ..
         } = &options.node;
         Rc::new(Self {
-            scheduler,
-            fixture,
+            findings: Findings::new(scheduler, Fixture::of(options.has_small_blocks)),
             pruner: pruner.clone(),
             limits: mempool.clone(),
             disk_check_rate: options.disk_check_rate,
@@ -91,30 +95,8 @@ impl Oracle {
             latest_true_usecs: Cell::new(START_SECS * 1_000_000),
             last_idle_step: Cell::new(0),
             disk_space: LowDiskSpace::default(),
-            model: RefCell::new(Model::new(fixture)),
-            counters: RefCell::default(),
             observed: RefCell::default(),
         })
-    }
-
-    pub(super) fn model(&self) -> RefMut<'_, Model> {
-        self.model.borrow_mut()
-    }
-
-    /// Adds 1 to a counter.
-    pub(super) fn count(&self, counter: &'static str) {
-        self.counters.borrow_mut().count(counter);
-    }
-
-    pub(super) fn counters(&self) -> RefMut<'_, Counters> {
-        self.counters.borrow_mut()
-    }
-
-    /// Reports a violation of `property` if the verdict is an error.
-    pub(super) fn report(&self, property: &'static str, verdict: Result<(), String>) {
-        if let Err(message) = verdict {
-            self.scheduler.record_violation(property, message);
-        }
     }
 
     /// Sets the node that the oracle observes, or none.

@@ -89,7 +89,7 @@ impl World {
         let options = Options::choose(&mut random);
         let scheduler = Scheduler::new(random.fork(), options.interruption_rates);
         let clock_usecs = Arc::new(AtomicU64::new(START_SECS * 1_000_000));
-        let oracle = Oracle::new(Rc::clone(&scheduler), &options);
+        let oracle = Oracle::new(&scheduler, &options);
         scheduler.trace(format_args!("{options:?}"));
         Self {
             clients: Clients::new(Rc::clone(&oracle), random.fork()),

@@ -2,9 +2,9 @@
 
 use super::super::{
     audit::{has_equal_content, stored_block},
-    counters::Counters,
+    findings::Findings,
     fixture::{Fixture, VALIDATORS},
-    model::{Block, Model},
+    model::Block,
     scheduler::Scheduler,
 };
 use super::{network::ProposedBytes, votes::Vote};
@@ -20,6 +20,7 @@ use ledger_types::{BlockHeader, ExecutedBlock, LedgerRoot, VoteStep};
 use std::{
     cell::{RefCell, RefMut},
     collections::{BTreeMap, BTreeSet},
+    ops::Deref,
     rc::Rc,
 };
 
@@ -69,11 +70,9 @@ type VoteKey = (usize, u64, u32, VoteStep);
 
 /// The record of a simulation.
 pub(super) struct Record {
-    pub(super) scheduler: Rc<Scheduler>,
-    pub(super) fixture: &'static Fixture,
+    findings: Findings,
     /// Validator that may sign contradictory messages.
     pub(super) liar: Option<usize>,
-    model: RefCell<Model>,
     /// Results of the blocks, by height.
     roots: RefCell<BTreeMap<u64, LedgerRoot>>,
     votes: RefCell<BTreeMap<VoteKey, Option<HashValue>>>,
@@ -89,17 +88,21 @@ pub(super) struct Record {
     nodes: RefCell<[Option<NodeHandle>; VALIDATORS]>,
     /// The disks of their consensus logs.
     logs: RefCell<[Option<Disk>; VALIDATORS]>,
-    counters: RefCell<Counters>,
+}
+
+impl Deref for Record {
+    type Target = Findings;
+
+    fn deref(&self) -> &Findings {
+        &self.findings
+    }
 }
 
 impl Record {
     pub(super) fn new(scheduler: &Rc<Scheduler>, liar: Option<usize>) -> Rc<Self> {
-        let fixture = Fixture::of_validators();
         let record = Self {
-            scheduler: Rc::clone(scheduler),
-            fixture,
+            findings: Findings::new(scheduler, Fixture::of_validators()),
             liar,
-            model: RefCell::new(Model::new(fixture)),
             roots: RefCell::default(),
             votes: RefCell::default(),
             proposals: RefCell::default(),
@@ -110,7 +113,6 @@ impl Record {
             versions: RefCell::default(),
             nodes: RefCell::default(),
             logs: RefCell::default(),
-            counters: RefCell::default(),
         };
         for acknowledged in record.acknowledged.borrow_mut().iter_mut() {
             acknowledged.signed_height = Some(0);
@@ -118,24 +120,6 @@ impl Record {
         let genesis = record.fixture.tip.roots.at(0, 0).expect("a root");
         record.roots.borrow_mut().insert(0, genesis);
         Rc::new(record)
-    }
-
-    pub(super) fn model(&self) -> RefMut<'_, Model> {
-        self.model.borrow_mut()
-    }
-
-    pub(super) fn count(&self, counter: &'static str) {
-        self.counters.borrow_mut().count(counter);
-    }
-
-    pub(super) fn counters(&self) -> RefMut<'_, Counters> {
-        self.counters.borrow_mut()
-    }
-
-    pub(super) fn report(&self, property: &'static str, verdict: Result<(), String>) {
-        if let Err(message) = verdict {
-            self.scheduler.record_violation(property, message);
-        }
     }
 
     fn acknowledged(&self, validator: usize) -> RefMut<'_, Acknowledged> {
