@@ -119,7 +119,7 @@ impl<H: ActorHost> Parts<H> {
         let engine = match consensus {
             Some(start) => {
                 let meter = Arc::clone(&shared.meters().proposals);
-                Engine::bft(start, queues.consensus.0, meter)
+                Engine::bft(start, queues.consensus.0, meter, shared.head.clone())
             }
             None => Engine::solo(&opened.tip),
         };

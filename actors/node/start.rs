@@ -74,12 +74,7 @@ impl Node {
         consensus: ConsensusStart,
     ) -> Result<(Self, u64), StartError> {
         let (mut opened, file) = open(chain, store, data_dir, config, Clock::default())?;
-        let (start, log) = restore_consensus(
-            consensus,
-            &opened.chain,
-            opened.tip.clone(),
-            opened.ledger_info.oldest_block_height,
-        )?;
+        let (start, log) = restore_consensus(consensus, &opened.chain, opened.tip.clone())?;
         let next_height = start.next_height();
         opened.consensus = Some(OpenedConsensus { start, log });
         let node = Self::start_opened((opened, file), data_dir)?;

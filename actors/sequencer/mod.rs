@@ -25,7 +25,7 @@ use crate::{
         fatal::FatalErrorReporter,
         timer::{TimedActor, Timer},
     },
-    state::flight_recorder::FlightRecorder,
+    state::{flight_recorder::FlightRecorder, head::HeadReader},
 };
 use bft::{Bft, BftStart, meter::ProposalMeter, worker::ConsensusJob};
 use crossbeam_channel::Sender;
@@ -70,8 +70,9 @@ impl Engine {
         start: BftStart,
         jobs: Sender<ConsensusJob>,
         meter: Arc<ProposalMeter>,
+        head: HeadReader,
     ) -> Self {
-        Self::Bft(Box::new(Bft::new(start, jobs, meter)))
+        Self::Bft(Box::new(Bft::new(start, jobs, meter, head)))
     }
 }
 

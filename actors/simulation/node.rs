@@ -114,8 +114,7 @@ impl StartUp<'_> {
         let applier = writer.applier();
         let consensus = match consensus {
             Some(consensus) => {
-                let oldest_height = ledger_info.oldest_block_height;
-                let (start, log) = restore(consensus, chain, tip.clone(), oldest_height)?;
+                let (start, log) = restore(consensus, chain, tip.clone())?;
                 Some(OpenedConsensus { start, log })
             }
             None => None,

@@ -25,6 +25,7 @@ use crate::{
         consensus::{BlockReply, ReturnBatch, Turn},
         proposed_block::CheckedBlock,
     },
+    state::head::HeadReader,
 };
 use crossbeam_channel::{Sender, TrySendError};
 use ledger_types::{
@@ -50,7 +51,6 @@ pub(crate) struct BftStart {
     /// Receives a value when a node that followed without votes may vote.
     pub(crate) may_vote: oneshot::Sender<()>,
     pub(crate) tip: ChainTip,
-    pub(crate) oldest_height: u64,
     /// Newest height for which this node may have signed, [`u64::MAX`] without a record.
     pub(crate) signed_height: u64,
     /// Decided blocks above the tip, in order.
@@ -95,7 +95,8 @@ pub(crate) struct Bft {
     roots: RecentRoots,
     /// Height of the newest block of the ledger.
     ledger_height: u64,
-    oldest_height: u64,
+    /// The Head, whose oldest height pruning raises.
+    head: HeadReader,
     /// Newest height for which this node may have signed, [`u64::MAX`] without a record.
     signed_height: u64,
     proposals: Proposals,
@@ -124,6 +125,7 @@ impl Bft {
         start: BftStart,
         jobs: Sender<ConsensusJob>,
         meter: Arc<ProposalMeter>,
+        head: HeadReader,
     ) -> Self {
         let tip = &start.tip;
         let mut bft = Self {
@@ -140,7 +142,7 @@ impl Bft {
             address: start.address,
             jobs,
             meter,
-            oldest_height: start.oldest_height,
+            head,
             signed_height: start.signed_height,
             proposals: Proposals::default(),
             decided: VecDeque::new(),
@@ -241,7 +243,7 @@ impl Bft {
             }
             EngineRequest::GetOldestHeight { reply } => {
                 // Peers have the genesis block themselves.
-                answer(reply, self.oldest_height.max(1));
+                answer(reply, self.head.ledger_info().oldest_block_height.max(1));
             }
             EngineRequest::GetDecidedBlocks { first, last, reply } => {
                 if !self.has_room_for_peers() {

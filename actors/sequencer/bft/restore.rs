@@ -21,7 +21,6 @@ pub(crate) fn restore(
     consensus: ConsensusStart,
     chain: &Chain,
     tip: ChainTip,
-    oldest_height: u64,
 ) -> Result<(BftStart, ConsensusLog), StoreError> {
     let ConsensusStart {
         address,
@@ -57,7 +56,6 @@ pub(crate) fn restore(
         work,
         may_vote,
         tip,
-        oldest_height,
         signed_height: log.signed_height()?,
         decided,
         proposals,

@@ -1,6 +1,7 @@
 //! Decided blocks, whatever this node thought of them before, and what follows from them.
 
 use super::*;
+use crate::state::prune_horizon::Horizon;
 
 #[test]
 fn a_decided_block_is_valid_although_this_node_has_another_result() {
@@ -96,4 +97,19 @@ fn a_decided_block_is_valid_although_this_node_could_not_vote_for_it() {
     let synced = validator.sync(turn, &block);
     let is_valid = matches!(synced, Some(SyncedBlock::Stored(block)) if block.is_valid);
     assert!(is_valid, "{synced:?}");
+}
+
+#[test]
+fn names_the_oldest_height_that_pruning_has_left() {
+    let files = Files::new();
+    let mut validator = files.start();
+    let oldest_height = |validator: &mut Validator| {
+        validator.request(|reply| EngineRequest::GetOldestHeight { reply })
+    };
+    assert_eq!(oldest_height(&mut validator), Some(1));
+    validator.horizon.raise(Horizon {
+        version: 9,
+        block_height: 4,
+    });
+    assert_eq!(oldest_height(&mut validator), Some(4));
 }

@@ -24,7 +24,11 @@ use crate::{
         },
         ordering::Ordering,
     },
-    state::flight_recorder::FlightRecorder,
+    state::{
+        flight_recorder::FlightRecorder,
+        head::HeadPublisher,
+        prune_horizon::{Horizon, PruneHorizonPublisher},
+    },
     testing::ledger_clock,
 };
 use crossbeam_channel::{Receiver, unbounded};
@@ -126,6 +130,7 @@ pub(super) struct Validator {
     pub(super) work: watch::Receiver<u64>,
     pub(super) may_vote: oneshot::Receiver<()>,
     pub(super) reporter: FatalErrorReporter,
+    pub(super) horizon: PruneHorizonPublisher,
     pub(super) chain: Chain,
 }
 
@@ -153,7 +158,10 @@ impl Validator {
             work,
             may_vote,
         };
-        let (start, log) = restore(consensus, &chain, reader.chain_tip().unwrap(), 0).unwrap();
+        let (start, log) = restore(consensus, &chain, reader.chain_tip().unwrap()).unwrap();
+        let ledger_info = *reader.snapshot().unwrap().ledger_info();
+        let horizon = PruneHorizonPublisher::new(Horizon::of(&ledger_info));
+        let head = HeadPublisher::new(ledger_info, horizon.horizon());
         let (job_sender, jobs) = crossbeam_channel::bounded(JOBS_MAX);
         let (checked_recipient, checked) = recipient();
         let (decision_recipient, decisions) = recipient();
@@ -194,7 +202,7 @@ impl Validator {
             decisions: decision_recipient,
         };
         let mut validator = Self {
-            bft: Bft::new(start, job_sender, Arc::default()),
+            bft: Bft::new(start, job_sender, Arc::default(), head.reader()),
             ordering,
             worker: ConsensusWorker::new(
                 chain.clone(),
@@ -213,6 +221,7 @@ impl Validator {
             work: heights,
             may_vote: may_vote_receiver,
             reporter,
+            horizon,
             chain,
         };
         validator.bft.started(&mut validator.ordering);
