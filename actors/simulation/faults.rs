@@ -2,11 +2,37 @@
 
 use super::{properties, world::World};
 use crate::StorageFault;
+use fastrand::Rng;
 use ledger_test_support::Fault;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Lead of a wrong clock, in microseconds: a year, which exceeds `sequencer.clock_jump_max_secs`.
 pub(super) const CLOCK_FAULT_USECS: u64 = 365 * 86_400 * 1_000_000;
+
+/// Chooses a fault of a disk, and returns the counter of such faults with it.
+pub(super) fn choose_disk_fault(random: &mut Rng) -> (&'static str, Fault) {
+    let after = random.usize(..25);
+    match random.u8(..6) {
+        0 => (
+            "faults: disk full",
+            Fault::Full {
+                more_bytes: 4_096 * after,
+                failures_max: 1 + random.usize(..8),
+            },
+        ),
+        1 => ("faults: failing write", Fault::Write { after }),
+        2 => (
+            "faults: failing sync",
+            Fault::Sync {
+                after: after / 4,
+                keeps: random.u64(..),
+            },
+        ),
+        3 => ("faults: one failing read", Fault::Read { after }),
+        4 => ("faults: failing reads", Fault::Reads { after }),
+        _ => ("faults: disk gone", Fault::Gone { after }),
+    }
+}
 
 impl World {
     /// Makes disk space low, and sometimes submits transactions that were checked before.
@@ -96,27 +122,7 @@ impl World {
         else {
             return;
         };
-        let after = self.random.usize(..25);
-        let (counter, fault) = match self.random.u8(..6) {
-            0 => (
-                "faults: disk full",
-                Fault::Full {
-                    more_bytes: 4_096 * after,
-                    failures_max: 1 + self.random.usize(..8),
-                },
-            ),
-            1 => ("faults: failing write", Fault::Write { after }),
-            2 => (
-                "faults: failing sync",
-                Fault::Sync {
-                    after: after / 4,
-                    keeps: self.random.u64(..),
-                },
-            ),
-            3 => ("faults: one failing read", Fault::Read { after }),
-            4 => ("faults: failing reads", Fault::Reads { after }),
-            _ => ("faults: disk gone", Fault::Gone { after }),
-        };
+        let (counter, fault) = choose_disk_fault(&mut self.random);
         node.disk.inject(fault);
         self.is_fault_injected = true;
         self.scheduler.trace(format_args!("{fault:?}"));

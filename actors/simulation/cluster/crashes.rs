@@ -1,7 +1,16 @@
 //! Crashes of validators, and the files that they leave.
 
-use super::{super::shutdown::CrashImage, engine::Control, engine_log::EngineLog, world::World};
-use crate::simulation::scheduler::{Process, Scheduler};
+use super::{
+    super::{
+        faults::choose_disk_fault,
+        fixture::VALIDATORS,
+        scheduler::{Process, Scheduler},
+        shutdown::CrashImage,
+    },
+    engine::Control,
+    engine_log::EngineLog,
+    world::{Running, World},
+};
 use ledger_test_support::{Disk, Fault, Image};
 use std::{
     cell::{Cell, RefCell},
@@ -21,6 +30,13 @@ pub(super) struct Files {
 pub(super) struct Disks {
     pub(super) ledger: Disk,
     pub(super) consensus_log: Disk,
+}
+
+impl Disks {
+    /// Returns whether an operation failed because of an injected fault.
+    pub(super) fn have_failed(&self) -> bool {
+        self.ledger.failures() + self.consensus_log.failures() > 0
+    }
 }
 
 /// A validator that a crash ends.
@@ -107,6 +123,40 @@ impl World {
             self.validators[validator].files = Some(files);
         }
         self.scheduler.resume();
+    }
+
+    /// Makes a disk of a validator fail, at once or some operations later. It has the fault until
+    /// the validator starts again.
+    pub(super) fn break_disk(&mut self) {
+        let validator = self.random.usize(..VALIDATORS);
+        let is_ledger = self.random.bool();
+        let Some(running) = &mut self.validators[validator].running else {
+            return;
+        };
+        let (counter, fault) = choose_disk_fault(&mut self.random);
+        let disk = if is_ledger {
+            &running.disks.ledger
+        } else {
+            &running.disks.consensus_log
+        };
+        disk.inject(fault);
+        running.has_disk_fault = true;
+        self.record.count(counter);
+        self.scheduler.trace(format_args!(
+            "validator {validator}, ledger {is_ledger}: {fault:?}"
+        ));
+    }
+
+    /// Restarts the validators whose disks have a fault, on disks without one.
+    pub(super) fn replace_disks(&mut self) {
+        let has_fault = |running: &Running| running.has_disk_fault;
+        let broken: Vec<_> = (0..VALIDATORS)
+            .filter(|&it| self.validators[it].running.as_ref().is_some_and(has_fault))
+            .collect();
+        if !broken.is_empty() {
+            self.crash(&broken);
+        }
+        self.start_all();
     }
 
     /// Starts the validators that are down.

@@ -28,7 +28,7 @@ use tokio::sync::watch;
 pub(super) struct Control {
     /// Whether the time of the engine's step is over.
     pub(super) is_timeout_due: Cell<bool>,
-    /// Whether the process has been killed.
+    /// Whether the process has been killed, or the engine has ended because a reply is missing.
     pub(super) is_dead: Cell<bool>,
     /// Height that begins with the reply to `Finalized`, while it is withheld.
     pub(super) waits_for: Cell<Option<u64>>,
@@ -394,6 +394,10 @@ impl Engine {
                 certificate,
                 outcome,
             } => self.handle_synced(&certificate, outcome),
+            Reply::Dropped(_) if self.record.has_failed_disk(self.me) => {
+                self.record.count("engines that a failed disk stopped");
+                self.control.is_dead.set(true);
+            }
             Reply::Dropped(name) => {
                 let verdict = Err(format!("{} has no reply to {name}", self.name));
                 self.record.report(EVERY_REQUEST_ENDS, verdict);

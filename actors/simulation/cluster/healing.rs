@@ -12,7 +12,7 @@ impl World {
     /// Ends all faults, and waits until all validators sign and reach one height.
     pub(super) async fn heal(&mut self) {
         self.network.heal();
-        self.start_all();
+        self.replace_disks();
         for running in self.running() {
             running.control.is_lying.set(false);
         }

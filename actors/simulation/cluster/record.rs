@@ -7,7 +7,7 @@ use super::super::{
     model::Block,
     scheduler::Scheduler,
 };
-use super::{network::ProposedBytes, votes::Vote};
+use super::{crashes::Disks, network::ProposedBytes, votes::Vote};
 use crate::{
     NodeHandle,
     engine::{DecidedBlock, ProposedBlock},
@@ -86,8 +86,8 @@ pub(super) struct Record {
     versions: RefCell<BTreeMap<HashValue, u64>>,
     /// The nodes that run.
     nodes: RefCell<[Option<NodeHandle>; VALIDATORS]>,
-    /// The disks of their consensus logs.
-    logs: RefCell<[Option<Disk>; VALIDATORS]>,
+    /// Their disks.
+    disks: RefCell<[Option<Disks>; VALIDATORS]>,
 }
 
 impl Deref for Record {
@@ -112,7 +112,7 @@ impl Record {
             acknowledged: RefCell::default(),
             versions: RefCell::default(),
             nodes: RefCell::default(),
-            logs: RefCell::default(),
+            disks: RefCell::default(),
         };
         for acknowledged in record.acknowledged.borrow_mut().iter_mut() {
             acknowledged.signed_height = Some(0);
@@ -271,16 +271,22 @@ impl Record {
         }
     }
 
-    /// Sets the node of a validator, and the disk of its consensus log.
-    pub(super) fn set_node(&self, validator: usize, handle: NodeHandle, log: Disk) {
+    /// Sets the node of a validator, and its disks.
+    pub(super) fn set_node(&self, validator: usize, handle: NodeHandle, disks: Disks) {
         self.nodes.borrow_mut()[validator] = Some(handle);
-        self.logs.borrow_mut()[validator] = Some(log);
+        self.disks.borrow_mut()[validator] = Some(disks);
     }
 
     /// Records that a validator is down.
     pub(super) fn end_node(&self, validator: usize) {
         self.nodes.borrow_mut()[validator] = None;
-        self.logs.borrow_mut()[validator] = None;
+        self.disks.borrow_mut()[validator] = None;
+    }
+
+    /// Returns whether a disk of a validator has failed because of an injected fault.
+    pub(super) fn has_failed_disk(&self, validator: usize) -> bool {
+        let disks = self.disks.borrow();
+        disks[validator].as_ref().is_some_and(Disks::have_failed)
     }
 
     /// Checks what a power failure now would leave of a validator's consensus log, sometimes.
@@ -293,7 +299,8 @@ impl Record {
         if !self.scheduler.chance(DISK_CHECK_RATE) {
             return;
         }
-        let Some(disk) = self.logs.borrow()[validator].as_ref().map(Disk::synced) else {
+        let synced = |disks: &Disks| disks.consensus_log.synced();
+        let Some(disk) = self.disks.borrow()[validator].as_ref().map(synced) else {
             return;
         };
         self.count("checks of a synced consensus log");

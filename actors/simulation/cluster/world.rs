@@ -55,6 +55,13 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "crashes: power loss",
     "crashes: power loss, torn writes",
     "decisions",
+    "engines that a failed disk stopped",
+    "faults: disk full",
+    "faults: disk gone",
+    "faults: failing reads",
+    "faults: failing sync",
+    "faults: failing write",
+    "faults: one failing read",
     "inputs of engine logs applied again",
     "interruptions",
     "invalid blocks",
@@ -74,6 +81,8 @@ pub(super) struct Running {
     pub(super) disks: Disks,
     pub(super) control: Rc<Control>,
     pub(super) is_signer: bool,
+    /// Whether a disk has a fault, present or pending.
+    pub(super) has_disk_fault: bool,
 }
 
 /// A validator, running or down.
@@ -256,8 +265,7 @@ impl World {
         } else {
             record.count("starts as a follower");
         }
-        let disk = disks.consensus_log.clone();
-        record.set_node(validator, node.handle.clone(), disk);
+        record.set_node(validator, node.handle.clone(), disks.clone());
         let control = Rc::new(Control::default());
         control.log.replace(files.engine_log);
         let engine = Engine::new(
@@ -275,6 +283,7 @@ impl World {
             disks,
             control,
             is_signer,
+            has_disk_fault: false,
         })
     }
 
@@ -303,6 +312,7 @@ impl World {
             88 | 89 => self.copy_files(),
             90 | 91 => self.lie(),
             92..=95 => self.crash_some(),
+            96 => self.break_disk(),
             _ => self.start_all(),
         }
         self.check_failures();
@@ -336,7 +346,7 @@ impl World {
         if self.scheduler.is_halted() {
             return;
         }
-        for running in self.running() {
+        for running in self.running().filter(|it| !it.disks.have_failed()) {
             if running.control.is_asking.get() {
                 let verdict = Err("a request of an engine has no reply".to_owned());
                 self.record.report(EVERY_REQUEST_ENDS, verdict);
@@ -413,10 +423,12 @@ impl World {
         }
     }
 
+    /// Checks that a node fails only after a fault of a disk, and never by a broken invariant.
     pub(super) fn check_failures(&self) {
         for running in self.running() {
             let error = running.node.failure.get().map(ToString::to_string);
             let fault = running.node.storage_health.fault();
+            let fault = fault.filter(|_| !running.disks.have_failed());
             if let Some(message) = error.or_else(|| fault.map(|fault| fault.to_string())) {
                 self.record.report(NO_FAILURE, Err(message));
             }
