@@ -23,6 +23,8 @@ pub(super) struct Files {
     pub(super) ledger: Image,
     pub(super) consensus_log: Image,
     pub(super) engine_log: EngineLog,
+    /// The pool that a graceful stop saved.
+    pub(super) saved: Option<Vec<u8>>,
 }
 
 /// The disks of a running validator.
@@ -39,11 +41,23 @@ impl Disks {
     }
 }
 
-/// A validator that a crash ends.
-struct Victim {
+/// A validator that ends.
+pub(super) struct Victim {
     validator: usize,
     disks: Disks,
     control: Rc<Control>,
+}
+
+impl Victim {
+    /// Returns the files that the process leaves if it ends now.
+    pub(super) fn files(&self, content: CrashImage, scheduler: &Scheduler) -> Files {
+        Files {
+            ledger: content.of(&self.disks.ledger, scheduler),
+            consensus_log: content.of(&self.disks.consensus_log, scheduler),
+            engine_log: self.control.log.borrow().crashed(scheduler),
+            saved: None,
+        }
+    }
 }
 
 /// Process that ends validators at a random step, between two steps of others or within one.
@@ -68,18 +82,10 @@ impl Process for Crash {
     fn step(&mut self) -> bool {
         let mut crashed = self.crashed.borrow_mut();
         for victim in &self.victims {
-            let Disks {
-                ledger,
-                consensus_log,
-            } = &victim.disks;
-            let files = Files {
-                ledger: self.content.of(ledger, &self.scheduler),
-                consensus_log: self.content.of(consensus_log, &self.scheduler),
-                engine_log: victim.control.log.borrow().crashed(&self.scheduler),
-            };
+            let files = victim.files(self.content, &self.scheduler);
             crashed.push((victim.validator, files));
-            ledger.inject(Fault::Gone { after: 0 });
-            consensus_log.inject(Fault::Gone { after: 0 });
+            victim.disks.ledger.inject(Fault::Gone { after: 0 });
+            victim.disks.consensus_log.inject(Fault::Gone { after: 0 });
             victim.control.is_dead.set(true);
         }
         self.is_over.set(true);
@@ -93,15 +99,8 @@ impl World {
     /// Ends validators at one random step. They stay down.
     pub(super) fn crash(&mut self, validators: &[usize]) {
         let (content, counter) = CrashImage::choose(&mut self.random);
-        let victim = |&validator: &usize| {
-            let running = self.validators[validator].running.as_ref()?;
-            Some(Victim {
-                validator,
-                disks: running.disks.clone(),
-                control: Rc::clone(&running.control),
-            })
-        };
-        let victims: Vec<_> = validators.iter().filter_map(victim).collect();
+        let victims = validators.iter().filter_map(|&it| self.victim(it));
+        let victims: Vec<_> = victims.collect();
         self.record.counters().add(counter, victims.len() as u64);
         if victims.len() == self.validators.len() {
             self.record.count("crashes of all validators");
@@ -116,13 +115,28 @@ impl World {
         }));
         while !is_over.get() && self.step() {}
         for (validator, files) in crashed.take() {
-            self.scheduler.clear_group(Self::group(validator));
-            self.network.inboxes[validator].borrow_mut().clear();
-            self.record.end_node(validator);
-            self.validators[validator].running = None;
-            self.validators[validator].files = Some(files);
+            self.end(validator, files);
         }
         self.scheduler.resume();
+    }
+
+    /// Returns a validator that runs and ends.
+    pub(super) fn victim(&self, validator: usize) -> Option<Victim> {
+        let running = self.validators[validator].running.as_ref()?;
+        Some(Victim {
+            validator,
+            disks: running.disks.clone(),
+            control: Rc::clone(&running.control),
+        })
+    }
+
+    /// Ends the processes of a validator, which leave `files`. The scheduler must be halted.
+    pub(super) fn end(&mut self, validator: usize, files: Files) {
+        self.scheduler.clear_group(Self::group(validator));
+        self.network.inboxes[validator].borrow_mut().clear();
+        self.record.end_node(validator);
+        self.validators[validator].running = None;
+        self.validators[validator].files = Some(files);
     }
 
     /// Makes a disk of a validator fail, at once or some operations later. It has the fault until

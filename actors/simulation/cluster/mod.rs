@@ -27,5 +27,6 @@ mod network;
 mod peers;
 mod record;
 mod requests;
+mod stops;
 mod votes;
 mod world;

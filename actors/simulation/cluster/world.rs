@@ -62,6 +62,7 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "faults: failing sync",
     "faults: failing write",
     "faults: one failing read",
+    "graceful stops",
     "inputs of engine logs applied again",
     "interruptions",
     "invalid blocks",
@@ -71,6 +72,7 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "requests of peers for blocks",
     "starts as a follower",
     "timeouts",
+    "transactions saved",
     "transactions sent to two validators",
     "validators replaced",
 ];
@@ -160,6 +162,7 @@ impl World {
             ledger: Fixture::of_validators().image.clone(),
             consensus_log: log_image(0),
             engine_log: EngineLog::default(),
+            saved: None,
         };
         let validators = (0..VALIDATORS).map(|_| Validator {
             running: None,
@@ -236,7 +239,7 @@ impl World {
             config: &self.options.node,
             clock: self.clock(validator),
             disk: disks.ledger.clone(),
-            saved: None,
+            saved: files.saved.as_deref(),
             has_eager_compaction: self.options.has_eager_compaction,
             consensus: Some(ConsensusStart {
                 address: AccountAddress::from_public_key(&public_key),
@@ -313,6 +316,7 @@ impl World {
             90 | 91 => self.lie(),
             92..=95 => self.crash_some(),
             96 => self.break_disk(),
+            97 => self.stop_one(),
             _ => self.start_all(),
         }
         self.check_failures();
@@ -389,6 +393,7 @@ impl World {
                 ledger: running.disks.ledger.synced(),
                 consensus_log: running.disks.consensus_log.synced(),
                 engine_log: running.control.log.borrow().clone(),
+                saved: None,
             });
         }
     }
