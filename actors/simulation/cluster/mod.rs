@@ -8,10 +8,10 @@
 //! votes.
 //!
 //! A [`world::World`] chooses what happens from a seed: requests of clients, timeouts, partitions,
-//! crashes of one validator, several or all, and a machine whose files are replaced by an older
-//! copy. Then the faults end, and the validators must agree on all blocks and reach one height. A
-//! [`record::Record`] outlasts all crashes and has what was signed, decided and acknowledged. Its
-//! methods check the properties.
+//! crashes of one validator, several or all, graceful stops, disks that fail, and a machine whose
+//! files are replaced by an older copy. One validator may prune. Then the faults end, and the
+//! validators must agree on all blocks and reach one height. A [`record::Record`] outlasts all
+//! crashes and has what was signed, decided and acknowledged. Its methods check the properties.
 //!
 //! `cargo test -p ledger-actors --lib simulation::cluster` runs [`world::SEEDS`] seeds, with the
 //! environment variables of [`super`].

@@ -400,7 +400,11 @@ impl Record {
     ) -> Result<(), StoreError> {
         let tip = reader.chain_tip()?;
         let snapshot = reader.snapshot()?;
-        for height in 1..=tip.height {
+        let oldest_height = snapshot.ledger_info().oldest_block_height.max(1);
+        if oldest_height > 1 {
+            self.count("starts with a pruned ledger");
+        }
+        for height in oldest_height..=tip.height {
             if let Some(root) = tip.roots.at(height, tip.height) {
                 self.roots.borrow_mut().insert(height, root);
             }

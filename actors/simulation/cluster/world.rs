@@ -18,7 +18,7 @@ use super::{
     requests::Requests,
 };
 use crate::{
-    Clock, ClockReading, PrunerConfig,
+    Clock, ClockReading,
     engine::{ConsensusStart, may_sign, signed_height},
 };
 use fastrand::Rng;
@@ -38,6 +38,10 @@ use tokio::sync::{oneshot, watch};
 
 /// Number of seeds of a default run.
 pub(super) const SEEDS: u64 = 300;
+
+/// The validator that may prune. A validator that is far behind needs all blocks, and two of the
+/// three that decided a block keep it: one for the other, which may lose its files.
+const PRUNING_VALIDATOR: usize = 0;
 
 /// Maximum lead of a validator's clock, in microseconds. Others accept blocks that are ahead of
 /// them by half a second.
@@ -71,6 +75,7 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "lies: votes",
     "requests of peers for blocks",
     "starts as a follower",
+    "starts with a pruned ledger",
     "timeouts",
     "transactions saved",
     "transactions sent to two validators",
@@ -144,11 +149,6 @@ impl World {
     fn new(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         let mut options = Options::choose(&mut random);
-        // A validator that is far behind needs the blocks of its peers.
-        options.node.pruner = PrunerConfig {
-            enabled: false,
-            ..options.node.pruner
-        };
         options.actions = random.usize(20..90);
         let scheduler = Scheduler::new(random.fork(), options.interruption_rates);
         let liar = (random.u8(..3) == 0).then(|| random.usize(..VALIDATORS));
@@ -224,6 +224,8 @@ impl World {
         validator: usize,
         files: Files,
     ) -> Result<Running, ledger_store::StoreError> {
+        let mut config = self.options.node.clone();
+        config.pruner.enabled &= validator == PRUNING_VALIDATOR;
         let disks = Disks {
             ledger: Disk::new(files.ledger),
             consensus_log: Disk::new(files.consensus_log),
@@ -236,7 +238,7 @@ impl World {
         let record = Rc::clone(&self.record);
         let start_up = StartUp {
             fixture: record.fixture,
-            config: &self.options.node,
+            config: &config,
             clock: self.clock(validator),
             disk: disks.ledger.clone(),
             saved: files.saved.as_deref(),
