@@ -186,8 +186,11 @@ impl<J> Process for ReaderWorker<J> {
     }
 
     fn is_ready(&self) -> bool {
-        let height = self.head.load().ledger_info().block_height;
-        self.worker.has_work() && !self.reader.would_wait(height)
+        let would_wait = || {
+            let height = self.head.ledger_info().block_height;
+            self.reader.would_wait(height)
+        };
+        self.worker.has_work() && !would_wait()
     }
 
     fn step(&mut self) -> bool {
