@@ -37,10 +37,12 @@ pub struct EngineReport {
     pub peers: usize,
     /// Number of peers that the node is to connect to.
     pub peers_configured: usize,
-    /// Number of blocks by which a connected peer is ahead.
+    /// Number of blocks by which the others are ahead, as more of them stated than may lie.
     pub sync_lag_blocks: u64,
     /// The validators of the chain, in the order of their turns.
     pub validators: Vec<ValidatorReport>,
+    /// Number of validators whose votes decide a block.
+    pub quorum: usize,
     /// Messages of unknown peers that were dropped.
     pub stranger_messages: u64,
     /// Parts of blocks that broke a rule.
@@ -72,6 +74,8 @@ pub struct ValidatorReport {
     pub address: AccountAddress,
     /// Whether it is this node, whose own votes are not observed.
     pub is_self: bool,
+    /// Whether the validator stated its height within the last seconds, or is this node and votes.
+    pub is_in_contact: bool,
     /// Newest height of which a vote arrived, or `None` if none did.
     pub last_vote: Option<u64>,
     /// Number of decided heights since that vote, or since the start of the engine.
@@ -86,6 +90,32 @@ impl EngineReport {
         self.validators
             .iter()
             .find(|validator| validator.address == *address)
+    }
+}
+
+/// Number of blocks by which a healthy node may be behind. Peers state their height every two
+/// seconds, and four validators of one machine decide some tens of blocks in that time.
+const HEALTHY_LAG_BLOCKS_MAX: u64 = 100;
+
+impl EngineReport {
+    /// Returns the number of validators that are in contact, this node included if it votes.
+    pub fn validators_in_contact(&self) -> usize {
+        let in_contact = |validator: &&ValidatorReport| validator.is_in_contact;
+        self.validators.iter().filter(in_contact).count()
+    }
+
+    /// Returns the reason for which this node could neither commit a transaction nor follow the
+    /// others: too few are in contact, or they are far ahead.
+    pub fn isolation(&self) -> Option<String> {
+        let (in_contact, count) = (self.validators_in_contact(), self.validators.len());
+        if in_contact < self.quorum {
+            let quorum = self.quorum;
+            return Some(format!(
+                "{in_contact} of {count} validators are in contact, and {quorum} decide a block"
+            ));
+        }
+        let lag = self.sync_lag_blocks;
+        (lag > HEALTHY_LAG_BLOCKS_MAX).then(|| format!("this node is {lag} blocks behind"))
     }
 }
 

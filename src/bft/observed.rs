@@ -3,7 +3,7 @@
 use crate::context::Ledger;
 use crate::parts::Part;
 use crate::peers::AllowedPeers;
-use crate::sizes::STATUS_AGE_MAX;
+use crate::sizes::{CONTACT_AGE_MAX, STATUS_AGE_MAX};
 use arc_malachitebft_app_channel::app::engine::network::NetworkEvent;
 use arc_malachitebft_app_channel::app::types::PeerId;
 use ledger_types::{AccountAddress, ValidatorSet};
@@ -21,12 +21,19 @@ struct PeerProgress {
     tip: u64,
 }
 
+/// A validator's newest decided height, as it stated it last.
+#[derive(Clone, Copy, Debug)]
+struct Statement {
+    tip: u64,
+    at: Instant,
+}
+
 #[derive(Debug, Default)]
 struct State {
     peers: BTreeMap<PeerId, PeerProgress>,
     last_votes: BTreeMap<AccountAddress, u64>,
-    /// Decided height that each validator stated, other than this node's.
-    tips: BTreeMap<AccountAddress, u64>,
+    /// The last statement of each validator other than this node's.
+    statements: BTreeMap<AccountAddress, Statement>,
     /// Height before the first one that the engine began, or `None` before that.
     begun_after: Option<u64>,
     listen_address: Option<String>,
@@ -39,7 +46,7 @@ pub struct Observed {
     allowed: Arc<AllowedPeers>,
     started: Instant,
     state: Mutex<State>,
-    // Notified when a peer is further than it was, a quorum is reached, or the node listens.
+    // Notified when a peer may be further than it was, or the node listens.
     progress: Notify,
 }
 
@@ -59,7 +66,7 @@ impl Observed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a peer is further than it was, a quorum is reached, or the node listens.
+    /// Waits until a peer may be further than it was, or the node listens.
     pub async fn progress(&self) {
         self.progress.notified().await;
     }
@@ -74,10 +81,21 @@ impl Observed {
         self.state().listen_address.clone()
     }
 
-    /// Returns the highest decided height that a connected peer stated.
-    pub fn highest_tip(&self) -> u64 {
+    /// Returns the highest decided height that so many validators stated that one of them is
+    /// honest, or 0 if fewer stated any.
+    pub fn credible_tip(&self) -> u64 {
         let state = self.state();
-        state.peers.values().map(|peer| peer.tip).max().unwrap_or(0)
+        let mut tips: Vec<_> = state.statements.values().map(|one| one.tip).collect();
+        tips.sort_unstable_by(|one, other| other.cmp(one));
+        let faulty_max = self.validators.as_slice().len() - self.validators.quorum();
+        tips.get(faulty_max).copied().unwrap_or(0)
+    }
+
+    /// Returns whether the validator stated its height within [`CONTACT_AGE_MAX`].
+    pub fn is_in_contact(&self, validator: &AccountAddress) -> bool {
+        let state = self.state();
+        let last = state.statements.get(validator);
+        last.is_some_and(|one| one.at.elapsed() <= CONTACT_AGE_MAX)
     }
 
     /// Returns the highest decided height that another validator stated after the engine started,
@@ -85,8 +103,11 @@ impl Observed {
     /// is a quorum without statements.
     pub fn quorum_tip(&self) -> Option<u64> {
         let state = self.state();
-        let is_quorum = state.tips.len() + 1 >= self.validators.quorum();
-        state.tips.values().max().copied().filter(|_| is_quorum)
+        let statements = state.statements.values();
+        let fresh = statements.filter(|one| one.at - self.started >= STATUS_AGE_MAX);
+        let tips: Vec<_> = fresh.map(|one| one.tip).collect();
+        let is_quorum = tips.len() + 1 >= self.validators.quorum();
+        tips.into_iter().max().filter(|_| is_quorum)
     }
 
     /// Returns whether a connected peer works on this height or a later one.
@@ -166,19 +187,15 @@ impl Observed {
                     return;
                 };
                 let tip = status.tip_height.0;
-                let is_further = progress.tip < tip;
                 progress.tip = tip;
-                let mut is_first = false;
-                if let Some(validator) = self.allowed.validator(peer)
-                    && self.validators.get(&validator).is_some()
-                    && self.started.elapsed() >= STATUS_AGE_MAX
+                let validator = self.allowed.validator(peer);
+                if let Some(validator) = validator.filter(|one| self.validators.get(one).is_some())
                 {
-                    is_first = state.tips.insert(validator, tip).is_none();
+                    let at = Instant::now();
+                    state.statements.insert(validator, Statement { tip, at });
                 }
                 drop(state);
-                if is_further || is_first {
-                    self.progress.notify_one();
-                }
+                self.progress.notify_one();
             }
             _ => {}
         }
@@ -242,6 +259,28 @@ mod tests {
         assert_eq!(observed.quorum_tip(), None, "one validator");
         state_tip(&observed, 2, 96);
         assert_eq!(observed.quorum_tip(), Some(98));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tip_is_credible_if_one_of_those_that_stated_it_is_honest() {
+        let observed = observed(4);
+        state_tip(&observed, 1, u64::MAX);
+        assert_eq!(observed.credible_tip(), 0);
+        state_tip(&observed, 2, 40);
+        state_tip(&observed, 3, 41);
+        assert_eq!(observed.credible_tip(), 41);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_validator_is_in_contact_while_it_states_its_height() {
+        let observed = observed(4);
+        let validator = peer(1).validator.unwrap();
+        assert!(!observed.is_in_contact(&validator));
+        state_tip(&observed, 1, 7);
+        tokio::time::advance(CONTACT_AGE_MAX).await;
+        assert!(observed.is_in_contact(&validator));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!observed.is_in_contact(&validator));
     }
 
     #[tokio::test(start_paused = true)]

@@ -30,8 +30,9 @@ impl Shared {
             round_time: status.round_started.elapsed(),
             peers: self.observed.peer_count(),
             peers_configured: self.peers_configured,
-            sync_lag_blocks: self.observed.highest_tip().saturating_sub(decided_height),
+            sync_lag_blocks: self.observed.credible_tip().saturating_sub(decided_height),
             validators: self.validator_reports(decided_height),
+            quorum: self.observed.validators().quorum(),
             stranger_messages: count(&counters.stranger_messages),
             rejected_parts: count(&counters.rejected_parts),
             dropped_parts: count(&counters.dropped_parts),
@@ -60,6 +61,10 @@ impl Shared {
             ValidatorReport {
                 address,
                 is_self,
+                is_in_contact: match is_self {
+                    true => self.is_signer,
+                    false => self.observed.is_in_contact(&address),
+                },
                 last_vote,
                 heights_without_vote: match is_self {
                     true => 0,

@@ -30,6 +30,9 @@ pub const SYNC_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// finds out by them, so it is about the time that an operator accepts for that.
 pub const STATUS_INTERVAL: Duration = Duration::from_secs(2);
 
+/// Time after its last statement for which a validator is in contact: five statements.
+pub const CONTACT_AGE_MAX: Duration = Duration::from_secs(10);
+
 /// Time after the start of the engine within which a stated height may be of before the start: the
 /// network repeats messages of the last 5 s.
 pub const STATUS_AGE_MAX: Duration = Duration::from_secs(10);

@@ -185,6 +185,9 @@ struct ConsensusHealth {
     peers: u32,
     /// Number of validators of the chain.
     validators: u32,
+    /// Number of validators that stated their height within the last 10 seconds, this node included
+    /// if it votes.
+    in_contact: u32,
     /// Whether the node votes.
     is_voting: bool,
     /// Reason for which a validator does not vote. Absent if it votes.
@@ -201,6 +204,7 @@ impl From<&EngineReport> for ConsensusHealth {
             round: report.round,
             peers: count(report.peers),
             validators: count(report.validators.len()),
+            in_contact: count(report.validators_in_contact()),
             is_voting: report.is_signer,
             following: (report.is_validator && !report.is_signer).then_some(FOLLOWING),
         }
@@ -227,8 +231,9 @@ impl Parameter for DurationSecs {
 /// Handles `GET /v1/-/healthy`.
 ///
 /// Responds with 503 if the node cannot write its ledger, if an actor or thread on the path of a
-/// commit is stalled, if validators have something to decide and decide nothing, or if the newest
-/// block is older than `duration_secs`, as on the reference node. An idle node writes no blocks
+/// commit is stalled, if validators have something to decide and decide nothing, if too few of them
+/// are in contact or they are far ahead, or if the newest block is older than `duration_secs`, as
+/// on the reference node. An idle node writes no blocks
 /// unless `sequencer.heartbeat_secs` is set, so `duration_secs` on a quiet chain needs a shorter
 /// heartbeat.
 pub(super) async fn healthy(
@@ -241,9 +246,15 @@ pub(super) async fn healthy(
     }
     let engine = cx.node().engine_report();
     if let Some(stall) = cx.node().commit_stall() {
-        let engine = engine.map(|report| format!(" ({report})"));
+        let engine = engine.as_ref().map(|report| format!(" ({report})"));
         let engine = engine.unwrap_or_default();
         let message = format!("{stall}; no block is committed{engine}");
+        return Err(ErrorKind::HealthCheck(message).at(ledger_info));
+    }
+    if let Some(report) = &engine
+        && let Some(isolation) = report.isolation()
+    {
+        let message = format!("{isolation} ({report})");
         return Err(ErrorKind::HealthCheck(message).at(ledger_info));
     }
     if let Some(DecimalText(age_max_secs)) = age_max_secs {
@@ -287,8 +298,9 @@ pub(super) fn describe_healthy() -> Operation {
     .errors(&[error(
         StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::HealthCheckFailed,
-        "The newest block is older than `duration_secs`, the node cannot write its ledger, or no \
-         block is committed although there is work. The response has no `Retry-After`.",
+        "The newest block is older than `duration_secs`, the node cannot write its ledger, no block \
+         is committed although there is work, or the node is cut off from the validators or far \
+         behind them. The response has no `Retry-After`.",
     )])
 }
 

@@ -144,6 +144,40 @@ async fn health_names_a_missing_quorum_until_it_returns() {
     .await;
 }
 
+/// Waits until the first validator is healthy, and in contact with this number of validators.
+async fn until_in_contact(cluster: &Cluster, count: u32) {
+    until("contact", || async {
+        let health = cluster.node(0).get(HEALTH).await;
+        (health.json["consensus"]["in_contact"] == count).then_some(())
+    })
+    .await;
+}
+
+/// Nothing is to be decided, so the only sign is that the others are silent.
+#[actix_web::test]
+async fn an_idle_validator_is_healthy_until_it_is_cut_off() {
+    let mut cluster = Cluster::start();
+    let chain = cluster.node(0).chain().await;
+    cluster.commit(0, &cluster.transfer(&chain, 0, 0)).await;
+    until_in_contact(&cluster, 4).await;
+    cluster.kill(3);
+    until_in_contact(&cluster, 3).await;
+    cluster.kill(2);
+    let cut_off = until("an unhealthy node", || async {
+        let health = cluster.node(0).get(HEALTH).await;
+        (health.status == 503).then_some(health)
+    })
+    .await;
+    let message = cut_off.json["message"].as_str().unwrap();
+    let words = "2 of 4 validators are in contact, and 3 decide a block";
+    assert!(message.contains(words), "{message}");
+    cluster.start_node(2);
+    until("a healthy node", || async {
+        (cluster.node(0).get(HEALTH).await.status == 200).then_some(())
+    })
+    .await;
+}
+
 /// A validator whose record is lost follows the others, is healthy, and gives the reason.
 #[actix_web::test]
 async fn health_says_that_a_validator_follows_without_votes() {
@@ -158,8 +192,11 @@ async fn health_says_that_a_validator_follows_without_votes() {
         std::fs::remove_file(validator.join(file)).unwrap();
     }
     cluster.start_node(3);
-    let health = cluster.node(3).get(HEALTH).await;
-    assert_eq!(health.status, 200, "{}", health.text);
+    let health = until("a healthy follower", || async {
+        let health = cluster.node(3).get(HEALTH).await;
+        (health.status == 200).then_some(health)
+    })
+    .await;
     let consensus = &health.json["consensus"];
     assert_eq!(consensus["is_voting"], false);
     let following = consensus["following"].as_str().unwrap();

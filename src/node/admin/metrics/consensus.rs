@@ -89,7 +89,7 @@ const GAUGES: [Single; 8] = [
     (
         (
             "ledger_consensus_sync_lag_blocks",
-            "Number of blocks by which a connected peer is ahead.",
+            "Number of blocks by which the others are ahead.",
         ),
         |report| report.sync_lag_blocks as f64,
     ),
