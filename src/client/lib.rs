@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`signer`] | keys, and transactions that are built and signed |
 //! | `node`, `faucet` | the REST interface ([`NodeClient`]) and the faucet ([`FaucetClient`]) |
+//! | `admin` | the admin listener ([`AdminClient`]) |
 //! | [`http`] | connections of HTTP/1.1, URLs, TLS |
 //! | [`load`] | connections, workers and measurements of a load |
 //! | `error` | errors of requests: [`ClientError`] |
@@ -47,6 +48,7 @@
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
 )]
 
+mod admin;
 mod error;
 mod faucet;
 pub mod http;
@@ -54,6 +56,7 @@ pub mod load;
 mod node;
 pub mod signer;
 
+pub use admin::AdminClient;
 pub use error::{ClientError, ClientTlsError, RequestError};
 pub use faucet::FaucetClient;
 pub use node::{

@@ -44,7 +44,7 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 12] = [
+    const COMMANDS: [&str; 15] = [
         "",
         "run",
         "compact",
@@ -55,8 +55,11 @@ fn prints_the_help_texts_of_the_golden_file() {
         "account transfer",
         "account show",
         "bench",
+        "cluster",
         "cluster init",
         "cluster run",
+        "cluster status",
+        "cluster confirm",
     ];
     let mut text = String::new();
     for command in COMMANDS {

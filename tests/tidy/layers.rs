@@ -81,7 +81,7 @@ const LAYERS: [(&str, Layers); 6] = [
         &[
             &["error"],
             &["http", "signer"],
-            &["node", "faucet"],
+            &["admin", "faucet", "node"],
             &["load"],
         ],
     ),

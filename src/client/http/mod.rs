@@ -15,11 +15,13 @@ pub use tls::TrustedRoots;
 use crate::{ClientError, error::RequestError};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{
+    fmt,
     io::ErrorKind,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 use tokio::time::timeout;
+use zeroize::Zeroizing;
 
 /// Time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,11 +36,23 @@ struct ErrorBody {
     error_code: String,
 }
 
+/// The line of a request's head that has the client's token, empty without one. `Debug` does not
+/// print it.
+#[derive(Clone, Default)]
+struct Authorization(Arc<Zeroizing<String>>);
+
+impl fmt::Debug for Authorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Authorization")
+    }
+}
+
 /// A client of one service. It uses no proxy and follows no redirects. Clones share its
 /// connections.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpClient {
     endpoint: Endpoint,
+    authorization: Authorization,
     /// Idle connections, at most as many as requests were concurrent.
     idle: Arc<Mutex<Vec<Connection>>>,
 }
@@ -48,8 +62,17 @@ impl HttpClient {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
         Self {
             endpoint,
+            authorization: Authorization::default(),
             idle: Arc::default(),
         }
+    }
+
+    /// Adds a bearer token (RFC 6750) to the requests of this client. The caller has checked that
+    /// the token has no control characters.
+    pub(crate) fn with_token(mut self, token: &str) -> Self {
+        let line = Zeroizing::new(format!("authorization: Bearer {token}\r\n"));
+        self.authorization = Authorization(Arc::new(line));
+        self
     }
 
     /// Returns the URL of a path at the service.
@@ -65,7 +88,10 @@ impl HttpClient {
     /// [`ClientError::Rejected`] with the message of the body if the status is not a success.
     pub(crate) async fn get(&self, path: &str) -> Result<Response, ClientError> {
         let host = self.endpoint.host();
-        let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\n\r\n");
+        let authorization = self.authorization.0.as_str();
+        let request = Zeroizing::new(format!(
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\n{authorization}\r\n"
+        ));
         self.request(path, request.as_bytes()).await
     }
 

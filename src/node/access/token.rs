@@ -23,6 +23,12 @@ pub const TOKEN_RECIPE: &str = "for example: (umask 077; openssl rand -base64 32
 pub struct Token(Zeroizing<String>);
 
 impl Token {
+    /// Returns the token, for the requests of a client.
+    #[cfg(feature = "bft")]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
     /// Returns whether a request with these headers carries the token.
     ///
     /// The duration of the comparison reveals only the length of the token.

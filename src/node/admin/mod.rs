@@ -8,6 +8,7 @@
 //! | `/filter` | rules of the submission filter |
 //! | `/switches` | switches of the REST interface |
 //! | `/connections` | connections of each listener |
+//! | `/consensus` | the consensus engine and the validators as this node observes them |
 //! | `/storage` | readable versions, size of the ledger and its limit |
 //! | `/flight` | writes the times of the newest blocks into the data directory |
 //! | `/tls/reload` | reads the certificate of the API listener again |
@@ -17,6 +18,7 @@ mod actors;
 mod authorize;
 mod budgets;
 mod connections;
+mod consensus;
 mod context;
 mod filter;
 mod flight;
@@ -27,6 +29,8 @@ mod storage;
 mod switches;
 mod tls;
 
+#[cfg(feature = "bft")]
+pub use consensus::{ConsensusStatus, Role};
 pub use context::Admin;
 pub use forecast::StorageForecast;
 pub use routes::configure;

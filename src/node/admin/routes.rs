@@ -3,7 +3,7 @@
 use super::{
     actors,
     authorize::authorize,
-    budgets, connections,
+    budgets, connections, consensus,
     context::{Admin, BODY_BYTES_MAX},
     filter, flight, metrics, storage, switches,
     tls::{self, ApiCertificate},
@@ -72,6 +72,11 @@ pub fn configure(
             .service(
                 web::resource("/connections")
                     .route(web::get().to(connections::list))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/consensus")
+                    .route(web::get().to(consensus::show))
                     .default_service(wrong_method("GET")),
             )
             .service(

@@ -26,4 +26,5 @@ mod load;
 mod observed;
 #[cfg(target_os = "linux")]
 mod plan;
+mod status;
 mod votes;

@@ -19,7 +19,7 @@ use std::{
 };
 
 /// The routes of the admin listener as it registers them, each with its methods.
-const ADMIN_ROUTES: [(&str, &[Method]); 12] = [
+const ADMIN_ROUTES: [(&str, &[Method]); 13] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/budgets", &[Method::GET]),
@@ -28,6 +28,7 @@ const ADMIN_ROUTES: [(&str, &[Method]); 12] = [
     ("/filter", &[Method::GET, Method::PUT]),
     ("/switches", &[Method::GET, Method::PATCH]),
     ("/connections", &[Method::GET]),
+    ("/consensus", &[Method::GET]),
     ("/storage", &[Method::GET]),
     ("/flight", &[Method::POST]),
     ("/tls/reload", &[Method::POST]),

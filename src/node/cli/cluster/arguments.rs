@@ -1,5 +1,6 @@
 //! Arguments of the commands of `cluster`, which are the same in a program without an engine.
 
+use crate::cli::trust::TrustOptions;
 use clap::Args;
 use ledger_types::ValidatorSet;
 use std::path::PathBuf;
@@ -26,6 +27,21 @@ pub struct ConfirmArguments {
     /// Highest height that this validator can have voted for, from any machine
     #[arg(long, value_name = "HEIGHT")]
     pub(super) height: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// Directory that `cluster init` created, on this machine
+    #[arg(long, value_name = "DIRECTORY", required_unless_present = "admin", conflicts_with_all = ["admin", "token_file"])]
+    pub(super) dir: Option<PathBuf>,
+    /// URL of a node's admin listener, such as http://192.0.2.1:9101; once for each node
+    #[arg(long, value_name = "URL")]
+    pub(super) admin: Vec<String>,
+    /// File with the token of these listeners (`admin.token_file`)
+    #[arg(long, value_name = "FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) trust: TrustOptions,
 }
 
 #[derive(Debug, Args)]

@@ -7,9 +7,11 @@ mod confirm;
 mod init;
 #[cfg(feature = "bft")]
 mod run;
+#[cfg(feature = "bft")]
+mod status;
 
 use super::CliError;
-use arguments::{ConfirmArguments, InitArguments, RunArguments};
+use arguments::{ConfirmArguments, InitArguments, RunArguments, StatusArguments};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
@@ -18,6 +20,10 @@ pub enum Command {
     Init(InitArguments),
     /// Run all validators of a directory on this machine, until a signal
     Run(RunArguments),
+    /// Show how far each node is, and the validators that miss their turns
+    ///
+    /// Ends with exit code 1 if a node does not respond, or can neither commit nor follow.
+    Status(StatusArguments),
     /// State that a stopped validator voted for no height above this one, so that it votes again
     ///
     /// A validator whose files were lost or restored follows without votes until others have
@@ -37,6 +43,7 @@ pub fn execute(command: Command) -> Result<(), CliError> {
     match command {
         Command::Init(arguments) => init::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Status(arguments) => status::execute(&arguments),
         Command::Confirm(arguments) => confirm::execute(&arguments),
     }
 }

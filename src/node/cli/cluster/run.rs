@@ -120,7 +120,7 @@ impl Cluster {
 }
 
 /// Returns the directories of the nodes, in order of their names.
-fn nodes(dir: &Path) -> Result<Vec<PathBuf>, CliError> {
+pub(super) fn nodes(dir: &Path) -> Result<Vec<PathBuf>, CliError> {
     let unreadable = |error: std::io::Error| CliError::fatal(dir.display(), &error);
     let mut nodes = Vec::new();
     for entry in fs::read_dir(dir).map_err(unreadable)? {

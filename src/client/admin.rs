@@ -1,0 +1,47 @@
+//! A client of the admin listener of a node.
+
+use crate::{
+    ClientError,
+    http::{Endpoint, HttpClient, TrustedRoots, read_json},
+};
+use serde::de::DeserializeOwned;
+
+/// A client of one admin listener. Clones share its connections.
+#[derive(Debug, Clone)]
+pub struct AdminClient {
+    http: HttpClient,
+    /// The path of the listener, without a trailing slash.
+    base_path: String,
+}
+
+impl AdminClient {
+    /// Creates a client of the listener at `url`, without connecting to it. An `https://` URL is
+    /// verified with `roots`. `token` is that of `admin.token_file`, without control characters.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Endpoint::parse`].
+    pub fn new(url: &str, roots: &TrustedRoots, token: Option<&str>) -> Result<Self, ClientError> {
+        let endpoint = Endpoint::parse(url, roots)?;
+        let base_path = endpoint.path().to_owned();
+        let http = HttpClient::new(endpoint);
+        let http = match token {
+            Some(token) => http.with_token(token),
+            None => http,
+        };
+        Ok(Self { http, base_path })
+    }
+
+    /// Requests a resource, such as `/consensus`, and deserializes the JSON body.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ClientError::NoResponse`] if the node does not respond, [`ClientError::Rejected`]
+    /// if it responds with an error status, and [`ClientError::UnexpectedResponse`] if the body is
+    /// no `T`.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        let path = format!("{}{path}", self.base_path);
+        let response = self.http.get(&path).await?;
+        read_json(&self.http.url(&path), &response)
+    }
+}
