@@ -8,7 +8,7 @@ use http::StatusCode;
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ChainIdentity, SignedTransaction, Vendor};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Pause between two long polls of one wait, the interval of the reference node.
 const POLL_PAUSE: Duration = Duration::from_millis(20);
@@ -23,6 +23,10 @@ const SUBMISSIONS_MAX: usize = 4;
 
 /// Pause before a submission is sent again, in which a restarting node may become ready.
 const RESUBMIT_PAUSE: Duration = Duration::from_millis(500);
+
+/// Maximum time that [`NodeClient::await_committed`] waits for a node that is behind another one of
+/// its chain.
+const BEHIND_MAX: Duration = Duration::from_secs(60);
 
 /// A client of one node. Clones share its connections.
 #[derive(Debug, Clone)]
@@ -332,6 +336,27 @@ impl NodeClient {
             }
             // A node with too many waiting clients responds immediately instead of waiting.
             tokio::time::sleep(POLL_PAUSE).await;
+        }
+    }
+
+    /// Waits until this node has a transaction that another node of its chain has committed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ClientError::NotCommitted`] if the node does not know the transaction after a
+    /// minute, and otherwise the same errors as [`NodeClient::ledger`].
+    pub async fn await_committed(
+        &self,
+        hash: &HashValue,
+    ) -> Result<TransactionOutcome, ClientError> {
+        let begun = Instant::now();
+        loop {
+            match self.wait(hash).await {
+                Err(ClientError::NotCommitted { .. }) if begun.elapsed() < BEHIND_MAX => {
+                    tokio::time::sleep(POLL_PAUSE).await;
+                }
+                outcome => return outcome,
+            }
         }
     }
 

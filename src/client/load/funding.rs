@@ -152,7 +152,9 @@ impl<'a> FundingAccount<'a> {
             .total(grant, addresses.len())
             .ok_or(LoadError::GrantOverflow)?;
         let own_address = self.signer.address();
-        faucet.fund(&own_address, needed).await?;
+        let hash = faucet.fund(&own_address, needed).await?;
+        // The faucet may belong to another node of the chain.
+        self.node.await_committed(&hash).await?;
         let paid = self.node.balance(&own_address).await?;
         if paid < needed {
             return Err(LoadError::GrantTooSmall { paid, needed });

@@ -1,6 +1,9 @@
 //! Commits while all validators run and without some of them.
 
 use super::kit::{Cluster, VALIDATORS};
+use crate::metrics::Scrape;
+use ledger_test_support::node::{DiskOperation, SlowDisk, bench_report, start_bench, until};
+use std::sync::Arc;
 
 #[actix_web::test]
 async fn validators_commit_what_each_of_them_receives() {
@@ -55,4 +58,29 @@ async fn two_of_four_decide_nothing_and_continue_with_the_third() {
     cluster.await_at(0, &transfer).await;
     cluster.await_at(2, &transfer).await;
     cluster.assert_same_blocks().await;
+}
+
+/// The faucet of one validator funds the accounts, which `bench` uses at another one.
+#[actix_web::test]
+async fn bench_waits_for_a_validator_that_is_behind_the_faucet() {
+    let Some(disk) = SlowDisk::new() else {
+        return;
+    };
+    let disk = Arc::new(disk);
+    let cluster = Cluster::start_on(&disk, 3, &[]);
+    disk.hang(DiskOperation::Sync, "ledger.log");
+    // The counter is served from the first request on.
+    cluster.node(3).get("/v1").await;
+    let mut target = (**cluster.node(3)).clone();
+    target.faucet.clone_from(&cluster.node(0).faucet);
+    let bench = start_bench(&target, "--transfers 20 --accounts 4 --connections 4");
+    until("a wait for the payment", || async {
+        let labels = [("route", "/v1/transactions/wait_by_hash/{txn_hash}")];
+        let waits = Scrape::of(cluster.node(3)).await;
+        (waits.sum("ledger_http_requests_total", &labels) > 0.0).then_some(())
+    })
+    .await;
+    disk.release(DiskOperation::Sync);
+    let report = bench_report(bench).await;
+    assert_eq!(report["committed"], 20, "{report}");
 }
