@@ -122,7 +122,9 @@ impl Run {
                 .then_some(())
         })
         .await;
-        self.slowest_recovery = self.slowest_recovery.max(ended.elapsed());
+        let recovery = ended.elapsed();
+        println!("    recovered after {recovery:?}");
+        self.slowest_recovery = self.slowest_recovery.max(recovery);
     }
 
     /// Waits until one of the validators is about to make a call. The calls of the others hang from
