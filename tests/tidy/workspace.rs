@@ -164,3 +164,33 @@ fn fuzzer_has_a_profile_for_each_of_its_crates() {
         );
     }
 }
+
+/// A dependency with another profile is built a second time for the fuzzer.
+#[test]
+fn fuzzer_builds_dependencies_with_the_profiles_of_the_node() {
+    let node = manifest(&root().join("Cargo.toml"));
+    let fuzzer = manifest(&root().join("tests/fuzz/Cargo.toml"));
+    let lock = manifest(&root().join("tests/fuzz/Cargo.lock"));
+    let lock = lock["package"].as_array().unwrap();
+    let used: BTreeSet<_> = lock
+        .iter()
+        .filter_map(|used| used["name"].as_str())
+        .collect();
+    let rows = |manifest: &Table| -> BTreeMap<String, toml::Value> {
+        let packages = manifest["profile"]["dev"]["package"].as_table().unwrap();
+        let rows = packages.iter().filter(|(name, _)| {
+            *name == "*" || used.contains(name.as_str()) && !name.starts_with("ledger-")
+        });
+        rows.map(|(name, row)| (name.clone(), row.clone()))
+            .collect()
+    };
+    assert_eq!(rows(&fuzzer), rows(&node));
+    let base = |manifest: &Table| -> Table {
+        let profile = manifest["profile"]["dev"].as_table().unwrap();
+        let settings = profile.iter().filter(|(name, _)| *name != "package");
+        settings
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    };
+    assert_eq!(base(&fuzzer), base(&node));
+}
