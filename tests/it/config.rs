@@ -1,6 +1,6 @@
 //! The command `config`, and starts with an invalid configuration.
 
-use ledger_test_support::node::{TestNode, binary};
+use ledger_test_support::node::{TestNode, binary, within_patience};
 use std::{fs, process::Output};
 
 /// Converts the output of a command to text.
@@ -45,21 +45,24 @@ fn prints_each_value_with_its_origin() {
     assert_eq!(values["wait"]["timeout_ms"].as_integer(), Some(250));
 }
 
-#[test]
-fn rejects_an_invalid_configuration_with_exit_code_2() {
+#[tokio::test]
+async fn rejects_an_invalid_configuration_with_exit_code_2() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("bad.toml");
     fs::write(&file, "[mempool]\ncapacity_transactions = 0\n").unwrap();
-    let run = |arguments: &[&str]| {
-        let output = binary()
+    let run = async |arguments: &[&str]| {
+        let mut command = tokio::process::Command::from(binary());
+        command
             .args(["run", "--data-dir"])
             .arg(directory.path().join("data"))
             .args(arguments)
-            .output();
+            .kill_on_drop(true);
+        // A configuration that is accepted starts a node, which does not end.
+        let output = within_patience("the end of the start", command.output()).await;
         output.unwrap()
     };
     check_rejected(
-        &run(&["--config", file.to_str().unwrap()]),
+        &run(&["--config", file.to_str().unwrap()]).await,
         &[
             "mempool.capacity_transactions",
             "bad.toml, line 2",
@@ -67,20 +70,23 @@ fn rejects_an_invalid_configuration_with_exit_code_2() {
         ],
     );
     check_rejected(
-        &run(&["--set", "mempool.size=1"]),
+        &run(&["--set", "mempool.size=1"]).await,
         &["mempool.size", "--set", "capacity_bytes"],
     );
-    check_rejected(&run(&["--config", "/nowhere.toml"]), &["/nowhere.toml"]);
     check_rejected(
-        &run(&["--set", "sequencer.mode=raft"]),
+        &run(&["--config", "/nowhere.toml"]).await,
+        &["/nowhere.toml"],
+    );
+    check_rejected(
+        &run(&["--set", "sequencer.mode=raft"]).await,
         &["sequencer.mode", "solo", "bft"],
     );
     check_rejected(
-        &run(&["--set", "chain.genesis=/nowhere.toml"]),
+        &run(&["--set", "chain.genesis=/nowhere.toml"]).await,
         &["chain.genesis", "/nowhere.toml"],
     );
     check_rejected(
-        &run(&["--set", "api.workers=513"]),
+        &run(&["--set", "api.workers=513"]).await,
         &["api.workers", "from 0 to 512"],
     );
     assert!(
