@@ -200,3 +200,40 @@ impl WatchedPart {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{EngineReport, HEALTHY_LAG_BLOCKS_MAX, ValidatorReport};
+    use ledger_types::AccountAddress;
+
+    /// Returns the report of one of four validators that is in contact with `count` of them.
+    fn in_contact(count: usize, sync_lag_blocks: u64) -> EngineReport {
+        let validator = |index| ValidatorReport {
+            address: AccountAddress::ZERO,
+            is_self: index == 0,
+            is_in_contact: index < count,
+            last_vote: None,
+            heights_without_vote: 0,
+            missed_turns: 0,
+        };
+        EngineReport {
+            validators: (0..4).map(validator).collect(),
+            quorum: 3,
+            sync_lag_blocks,
+            ..EngineReport::default()
+        }
+    }
+
+    #[test]
+    fn a_node_is_isolated_without_a_quorum_or_far_behind() {
+        assert_eq!(in_contact(3, HEALTHY_LAG_BLOCKS_MAX).isolation(), None);
+        let behind = in_contact(4, HEALTHY_LAG_BLOCKS_MAX + 1).isolation();
+        assert_eq!(behind.unwrap(), "this node is 101 blocks behind");
+        let cut_off = in_contact(2, 0).isolation().unwrap();
+        assert!(
+            cut_off.starts_with("2 of 4 validators are in contact"),
+            "{cut_off}"
+        );
+        assert_eq!(EngineReport::default().isolation(), None, "no engine yet");
+    }
+}

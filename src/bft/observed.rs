@@ -99,8 +99,8 @@ impl Observed {
     }
 
     /// Returns the highest decided height that another validator stated after the engine started,
-    /// or `None` until those that did are a quorum with this node. The only validator of a chain
-    /// is a quorum without statements.
+    /// or `None` until those that did are a quorum with this node. On a chain of one validator no
+    /// other one states a height, so it stays `None`.
     pub fn quorum_tip(&self) -> Option<u64> {
         let state = self.state();
         let statements = state.statements.values();

@@ -72,6 +72,14 @@ async fn shows_how_far_each_node_is_and_which_validator_is_silent() {
     assert_eq!(row(&output, &urls[0])[1], "votes", "three are a quorum");
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(message.contains(&urls[3]), "{message}");
+
+    cluster.node(2).signal("STOP");
+    let output = status_of(&urls, &token_file);
+    cluster.node(2).signal("CONT");
+    assert_eq!(row(&output, &urls[2])[1], "unknown");
+    let message = String::from_utf8_lossy(&output.stderr);
+    let hangs = format!("{}: no response within 5 s", urls[2]);
+    assert!(message.contains(&hangs), "{message}");
 }
 
 #[actix_web::test]
