@@ -29,6 +29,7 @@
 //! | `runtime` | mailboxes, arbiter groups, worker threads, [`Clock`], fatal errors |
 //! | `state` | published state: [`Head`], accounts, the prune horizon, the health of the storage |
 //! | [`engine`] | the interface to a consensus engine |
+//! | [`relay`] | the interface to the relay of transactions between nodes |
 //! | `protocol` | messages to each actor, and the types that several actors share |
 //! | `notifier` | the task of an HTTP worker that completes its waits |
 //! | `mempool`, `sequencer`, `committer`, `storage`, `pruner`, `signatures`, `filter` | the actors; the signature threads; the [`SubmissionFilter`] of the operator |
@@ -119,6 +120,7 @@ mod node;
 mod notifier;
 mod protocol;
 mod pruner;
+pub mod relay;
 mod runtime;
 mod sequencer;
 mod signatures;
