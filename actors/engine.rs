@@ -14,7 +14,7 @@ mod report;
 pub use report::{ACTORS, EngineReport, HEIGHTS, NETWORK, ValidatorReport};
 pub(crate) use report::{EngineSource, WATCHED_PARTS};
 
-use crate::runtime::mailbox::Recipient;
+use crate::{relay::RelaySender, runtime::mailbox::Recipient};
 use bytes::Bytes;
 use ledger_crypto::HashValue;
 use ledger_store::{ConsensusLog, StoreError};
@@ -217,6 +217,9 @@ pub struct ConsensusStart {
     pub work: watch::Sender<u64>,
     /// Receives a value when a node that followed without votes may vote from the next height on.
     pub may_vote: oneshot::Sender<()>,
+    /// The queues of the relay, or `None` without one: transactions then stay at the node that
+    /// received them.
+    pub relay: Option<RelaySender>,
 }
 
 /// Returns the newest height for which a validator may have signed, according to its log and to the

@@ -105,6 +105,12 @@ pub enum NodeError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Another node may know the transaction, and did not answer or is ahead of this one.
+    #[error(
+        "other nodes may know the transaction, and do not answer or are ahead of this one; retry \
+         later"
+    )]
+    Unresolved,
     /// The ledger is not written at present, so the request cannot be fulfilled.
     #[error(transparent)]
     NotWritable(#[from] NotWritable),

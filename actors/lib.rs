@@ -148,6 +148,7 @@ pub use mempool::{BlockTimes, Pool, meter::PoolStatus};
 pub use node::{
     Node,
     handle::NodeHandle,
+    hash_outcome::HashOutcome,
     lookup::TransactionStatus,
     meters::MeterStatus,
     renderers::thread_count as renderer_threads,
@@ -155,7 +156,7 @@ pub use node::{
     submit::{Accepted, Candidate},
     verdict::TransactionVerdict,
     version_wait::VERSIONS_AHEAD_MAX,
-    wait_many::{HashOutcome, ManyWait},
+    wait_many::ManyWait,
     wait_meter::WaitStatus,
 };
 pub use protocol::{

@@ -132,11 +132,19 @@ impl RelaySender {
 
     /// Asks the other nodes for a transaction.
     pub(crate) async fn find(&self, hash: HashValue) -> FoundElsewhere {
+        Self::answer(self.ask(hash)).await
+    }
+
+    /// Sends a question to the other nodes, whose answer [`Self::answer`] awaits.
+    pub(crate) fn ask(&self, hash: HashValue) -> oneshot::Receiver<FoundElsewhere> {
         let (reply, found) = oneshot::channel();
-        // An error means that the queue is full, or that the relay has stopped.
-        if self.finds.try_send(Find { hash, reply }).is_err() {
-            return FoundElsewhere::Unreachable;
-        }
+        // An error means that the queue is full, or that the relay has stopped. It drops `reply`.
+        let _ = self.finds.try_send(Find { hash, reply });
+        found
+    }
+
+    /// Awaits the answer to a question. Without one, no other node could be reached.
+    pub(crate) async fn answer(found: oneshot::Receiver<FoundElsewhere>) -> FoundElsewhere {
         found.await.unwrap_or(FoundElsewhere::Unreachable)
     }
 }

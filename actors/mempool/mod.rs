@@ -7,6 +7,7 @@
 
 mod gas_price;
 pub(crate) mod meter;
+mod offers;
 pub(crate) mod persistence;
 mod pool;
 mod removal_log;
@@ -18,12 +19,13 @@ use crate::{
         committer::{NotPending, TransactionsRemoved},
         consensus::{ReturnBatch, TransactionsDecided, TransactionsReady, WatchReady},
         mempool::{
-            CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, Pending, PendingStatus,
-            PullBatch, RemoveExpired, Removed, Submission, Submit,
+            ArePending, CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, Pending,
+            PendingStatus, PullBatch, RemoveExpired, Removed, Submission, Submit,
         },
         sequencer::Batch,
         wait::{Absent, WaiterId},
     },
+    relay::RelaySender,
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         clock::LedgerClock,
@@ -33,6 +35,7 @@ use crate::{
     state::{directory_size::DirectorySize, head::HeadReader},
 };
 pub(crate) use gas_price::GasHistory;
+use offers::Offers;
 #[cfg(test)]
 pub(crate) use pool::{AccountTurn, DEBT_MIN_USECS, TurnLog};
 pub use pool::{BlockTimes, Pool};
@@ -56,6 +59,8 @@ pub(crate) struct MempoolPeers {
     pub(crate) removals: Recipient<TransactionsRemoved>,
     /// Recipient of the replies to [`CheckPending`]: the committer.
     pub(crate) not_pending: Recipient<NotPending>,
+    /// Recipient of the transactions of clients: the relay to other nodes, if there is one.
+    pub(crate) relay: Option<RelaySender>,
 }
 
 /// The actor that owns the pool of a node.
@@ -65,7 +70,10 @@ pub(crate) struct Mempool {
     gas: GasHistory,
     clock: LedgerClock,
     head: HeadReader,
-    peers: MempoolPeers,
+    removals: Recipient<TransactionsRemoved>,
+    not_pending: Recipient<NotPending>,
+    /// `None` without a relay.
+    offers: Option<Offers>,
     /// Request of the sequencer that waits for a ready transaction.
     waiting_pull: Option<PullBatch>,
     /// Request of the sequencer to be notified of a ready transaction.
@@ -79,7 +87,7 @@ pub(crate) struct Mempool {
 impl Mempool {
     /// Creates the actor.
     pub(crate) fn new(
-        pool: Pool,
+        mut pool: Pool,
         gas: GasHistory,
         clock: LedgerClock,
         head: HeadReader,
@@ -88,12 +96,19 @@ impl Mempool {
         meter: Arc<PoolMeter>,
     ) -> Self {
         size.set_saved_pool_bytes(pool.saved_bytes());
+        let MempoolPeers {
+            removals,
+            not_pending,
+            relay,
+        } = peers;
         Self {
+            offers: relay.map(|relay| Offers::new(relay, &mut pool)),
             pool,
             gas,
             clock,
             head,
-            peers,
+            removals,
+            not_pending,
             waiting_pull: None,
             watch: None,
             is_closed: false,
@@ -143,6 +158,7 @@ impl Mempool {
         let Submission {
             transaction,
             sequence_number,
+            is_relayed,
         } = submission;
         if self.was_executed_meanwhile(&transaction) {
             return Err(Discard::from(ValidationStatus::NonceAlreadyUsed).into());
@@ -153,7 +169,13 @@ impl Mempool {
             transaction,
             inserted_at_secs: now_secs,
         };
-        self.pool.submit(pending, sequence_number, now_secs)
+        let accepted = self.pool.submit(pending, sequence_number, now_secs)?;
+        if let Some(offers) = &self.offers
+            && !is_relayed
+        {
+            offers.offer(&mut self.pool, &accepted);
+        }
+        Ok(accepted)
     }
 
     /// Returns whether blocks of the pending transactions may be made.
@@ -203,7 +225,7 @@ impl Mempool {
             self.meter.count_removed(reason);
         }
         if !removed.is_empty() {
-            self.peers.removals.send(TransactionsRemoved(removed));
+            self.removals.send(TransactionsRemoved(removed));
         }
     }
 }
@@ -215,6 +237,7 @@ impl Actor for Mempool {
         Submit::LABEL,
         CheckCapacity::LABEL,
         GetPending::LABEL,
+        ArePending::LABEL,
         CheckPending::LABEL,
         GetGasPrice::LABEL,
         PullBatch::LABEL,
@@ -237,6 +260,9 @@ impl TimedActor for Mempool {
 impl Handler<RemoveExpired> for Mempool {
     fn handle(&mut self, RemoveExpired(turn): RemoveExpired) {
         self.after_change();
+        if let Some(offers) = &mut self.offers {
+            offers.offer_again(&self.pool, self.clock.now_secs());
+        }
         drop(turn);
     }
 }
@@ -282,6 +308,15 @@ impl Handler<GetPending> for Mempool {
     }
 }
 
+impl Handler<ArePending> for Mempool {
+    fn handle(&mut self, request: ArePending) {
+        let hashes = request.hashes.iter();
+        let are_pending = hashes.map(|hash| self.pool.get(hash).is_some());
+        // An error means that the receiver was dropped: the request was canceled.
+        let _ = request.reply.send(are_pending.collect());
+    }
+}
+
 impl Handler<CheckPending> for Mempool {
     fn handle(&mut self, request: CheckPending) {
         let CheckPending { hashes, waiter } = request;
@@ -295,7 +330,7 @@ impl Handler<CheckPending> for Mempool {
         let absent: Vec<_> = absent.collect();
         // A wait for many ends its check with the reply.
         if matches!(waiter, WaiterId::Many(_)) || !absent.is_empty() {
-            self.peers.not_pending.send(NotPending {
+            self.not_pending.send(NotPending {
                 hashes,
                 waiter,
                 absent,

@@ -1,6 +1,7 @@
 //! Tests of the mempool actor: batches that the sequencer pulls, expiration and gas prices.
 
 mod list;
+mod offers;
 
 use super::*;
 use crate::{
@@ -43,6 +44,10 @@ fn start_mempool() -> Fixture {
 }
 
 fn start_mempool_with_head(head: HeadReader) -> Fixture {
+    start_mempool_of(head, None)
+}
+
+fn start_mempool_of(head: HeadReader, relay: Option<RelaySender>) -> Fixture {
     let (send_removals, removals) = mpsc::unbounded_channel();
     let (send_not_pending, not_pending) = mpsc::unbounded_channel();
     let (send_batch, batches) = mpsc::unbounded_channel();
@@ -57,6 +62,7 @@ fn start_mempool_with_head(head: HeadReader) -> Fixture {
             not_pending: Recipient::new(move |not_pending| {
                 send_not_pending.send(not_pending).unwrap();
             }),
+            relay,
         },
         DirectorySize::default(),
         Arc::default(),

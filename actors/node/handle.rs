@@ -18,6 +18,7 @@ use crate::{
         storage::{Answer, Read},
     },
     pruner::Pruner,
+    relay::RelaySender,
     runtime::{
         actor::{ActorMessage, Handler},
         clock::LedgerClock,
@@ -91,6 +92,10 @@ pub(crate) struct NodeParts {
     pub(crate) queues: RequestQueues,
     /// Limit on concurrent waits, which clients share.
     pub(crate) wait_limit: FairLimit,
+    /// The relay to the other nodes. `None` on a chain of one node.
+    pub(crate) relay: Option<RelaySender>,
+    /// Limit on concurrent look-ups at the other nodes, which clients share.
+    pub(crate) elsewhere_limit: FairLimit,
     pub(crate) health: HealthReporter,
     pub(crate) size: DirectorySize,
     /// The files of the store, which may be removed or replaced while the node runs.

@@ -30,9 +30,32 @@ pub enum TransactionStatus {
     Unknown,
 }
 
+impl TransactionStatus {
+    /// Returns whether the node does not have the transaction.
+    pub(super) fn is_absent(&self) -> bool {
+        matches!(self, Self::Removed(_) | Self::Unknown)
+    }
+}
+
 impl NodeHandle {
     /// Returns the status of a transaction at the version of the returned ledger info, to
-    /// `client`.
+    /// `client`. If this node does not have it, the other nodes of the chain are asked.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NodeError`] if an actor or the relay has too many requests, the node is stopping, or
+    /// the store cannot be read, and [`NodeError::Unresolved`] if another node may know the
+    /// transaction and does not answer.
+    pub async fn transaction_by_hash(
+        &self,
+        hash: HashValue,
+        client: ClientKey,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+        let found = self.transaction_here(hash, client).await?;
+        self.or_elsewhere(found, hash, client).await
+    }
+
+    /// Returns the status of a transaction as this node alone knows it.
     ///
     /// The look-up in the mempool precedes the last one in the Head and the store, so that no
     /// committed transaction is missed; see `node/wait.rs`.
@@ -41,7 +64,7 @@ impl NodeHandle {
     ///
     /// Returns [`NodeError`] if an actor has too many requests, the node is stopping, or the store
     /// cannot be read.
-    pub async fn transaction_by_hash(
+    pub(super) async fn transaction_here(
         &self,
         hash: HashValue,
         client: ClientKey,

@@ -17,11 +17,14 @@
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 //! | `stall-monitor` | samples of the progress of all others | its interval |
 
+mod elsewhere;
 pub(crate) mod handle;
+pub(crate) mod hash_outcome;
 pub(crate) mod lookup;
 pub(crate) mod meters;
 pub(crate) mod operation;
 pub(crate) mod parts;
+mod relay;
 pub(crate) mod renderers;
 pub(crate) mod resubmit;
 mod slices;

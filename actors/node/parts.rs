@@ -1,6 +1,7 @@
 //! The parts of a node, each constructed complete with its wires.
 
 use super::{
+    elsewhere::elsewhere_limit,
     handle::{Mailboxes, NodeHandle, NodeParts, RequestQueues},
     meters::Meters,
     renderers::RenderersGuard,
@@ -18,6 +19,7 @@ use crate::{
         durable_reader::{ApplyRequest, DurableReader},
     },
     pruner::{Pruner, PrunerPeers},
+    relay::RelaySender,
     runtime::{
         arbiters::ActorHost, clock::LedgerClock, fatal::FatalErrorReporter, mailbox::Recipient,
         work_queue::JobTurn, worker::WorkerThread,
@@ -106,6 +108,7 @@ impl<H: ActorHost> Parts<H> {
             config: opened.config,
             clock: opened.clock,
             head: cells.head.reader(),
+            relay: opened.relay,
             health: cells.health,
             size: cells.size,
             inline_store: cells.inline_store,
@@ -173,6 +176,7 @@ struct Shared {
     config: NodeConfig,
     clock: LedgerClock,
     head: HeadReader,
+    relay: Option<RelaySender>,
     health: HealthReporter,
     inline_store: InlineStore,
     mailboxes: Mailboxes,
@@ -351,6 +355,8 @@ impl Shared {
         );
         NodeHandle::new(NodeParts {
             wait_limit: wait_limit(&self.config.wait),
+            relay: self.relay,
+            elsewhere_limit: elsewhere_limit(),
             chain: self.chain,
             config: self.config,
             clock: self.clock,

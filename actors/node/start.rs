@@ -7,6 +7,8 @@ use super::{
     wires::{Opened, OpenedConsensus},
     wiring::Wiring,
 };
+#[cfg(test)]
+use crate::relay::RelaySender;
 use crate::{
     Clock, NodeConfig, StartError,
     engine::ConsensusStart,
@@ -74,11 +76,29 @@ impl Node {
         consensus: ConsensusStart,
     ) -> Result<(Self, u64), StartError> {
         let (mut opened, file) = open(chain, store, data_dir, config, Clock::default())?;
+        opened.relay = consensus.relay.clone();
         let (start, log) = restore_consensus(consensus, &opened.chain, opened.tip.clone())?;
         let next_height = start.next_height();
         opened.consensus = Some(OpenedConsensus { start, log });
         let node = Self::start_opened((opened, file), data_dir)?;
         Ok((node, next_height))
+    }
+
+    /// Starts a node that orders alone, and asks other nodes through `relay`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Node::start`].
+    #[cfg(test)]
+    pub(super) fn start_with_relay(
+        chain: Chain,
+        store: Store,
+        config: NodeConfig,
+        relay: RelaySender,
+    ) -> Result<Self, StartError> {
+        let (mut opened, file) = open(chain, store, None, config, Clock::default())?;
+        opened.relay = Some(relay);
+        Self::start_opened((opened, file), None)
     }
 
     fn start_opened(
@@ -149,6 +169,7 @@ fn open(
         tip,
         ledger_info,
         consensus: None,
+        relay: None,
     };
     Ok((opened, file))
 }

@@ -234,6 +234,17 @@ impl NodeHandle {
         transactions: Vec<CheckedTransaction>,
         client: ClientKey,
     ) -> Vec<Result<Accepted, SubmitError>> {
+        self.submit_all_from(transactions, client, false).await
+    }
+
+    /// Submits transactions as [`Self::submit_all`] does. `is_relayed` says whether another node
+    /// sent them.
+    pub(super) async fn submit_all_from(
+        &self,
+        transactions: Vec<CheckedTransaction>,
+        client: ClientKey,
+        is_relayed: bool,
+    ) -> Vec<Result<Accepted, SubmitError>> {
         if let Some(cause) = self.not_writable() {
             let error = SubmitError::from(NodeError::from(cause));
             return transactions.iter().map(|_| Err(error.clone())).collect();
@@ -241,7 +252,7 @@ impl NodeHandle {
         let transactions: Vec<_> = transactions.into_iter().map(Arc::new).collect();
         let mut outcomes = Vec::with_capacity(transactions.len());
         for part in transactions.chunks(MESSAGE_TRANSACTIONS_MAX) {
-            outcomes.extend(self.validate_and_add(part, client).await);
+            outcomes.extend(self.validate_and_add(part, client, is_relayed).await);
         }
         let mut slices = Slices::default();
         for (transaction, outcome) in transactions.iter().zip(&mut outcomes) {
@@ -261,6 +272,7 @@ impl NodeHandle {
         &self,
         transactions: &[Arc<CheckedTransaction>],
         client: ClientKey,
+        is_relayed: bool,
     ) -> Vec<Result<Accepted, SubmitError>> {
         let mut validated = Vec::with_capacity(transactions.len());
         for (number, slice) in transactions.chunks(SLICE_TRANSACTIONS).enumerate() {
@@ -277,6 +289,7 @@ impl NodeHandle {
             Some(Submission {
                 transaction: Arc::clone(transaction),
                 sequence_number: validated.as_ref().ok()?.sequence_number,
+                is_relayed,
             })
         });
         let mut replies = self.add_to_pool(submissions.collect()).await.into_iter();

@@ -39,6 +39,7 @@ use std::{
 use tokio::sync::oneshot;
 
 mod diverged;
+mod elsewhere;
 
 /// Timeout of a wait in milliseconds, longer than a busy machine delays the tests.
 const TIMEOUT_MS: u64 = 60_000;

@@ -122,7 +122,8 @@ impl NodeHandle {
     /// Returns the verdict about a transaction with valid signatures.
     ///
     /// The filter applies last: what the ledger has decided is not the node's to change, and a
-    /// pending transaction stays when the filter changes.
+    /// pending transaction stays when the filter changes. A transaction that can still commit is
+    /// pending if another node of the chain holds it.
     ///
     /// # Errors
     ///
@@ -133,13 +134,43 @@ impl NodeHandle {
         transaction: Arc<CheckedTransaction>,
         client: ClientKey,
     ) -> Result<(LedgerInfo, TransactionVerdict), NodeError> {
+        let (ledger_info, verdict) = self.verdict_here(&transaction, client).await?;
+        let is_undecided = matches!(
+            verdict,
+            TransactionVerdict::Uncommitted(Verdict::CanCommit(_) | Verdict::Blocked(_))
+        );
+        // The verdict of this node holds whatever the others know, so one that cannot be reached
+        // is no error.
+        let is_elsewhere = is_undecided
+            && match self.is_elsewhere(transaction.hash(), client).await {
+                Err(NodeError::Unresolved) => false,
+                asked => asked?,
+            };
+        if !is_elsewhere {
+            return Ok((ledger_info, verdict));
+        }
+        let (ledger_info, verdict) = self.verdict_here(&transaction, client).await?;
+        Ok(match verdict {
+            TransactionVerdict::Uncommitted(Verdict::CanCommit(_) | Verdict::Blocked(_)) => {
+                (ledger_info, TransactionVerdict::Pending)
+            }
+            decided => (ledger_info, decided),
+        })
+    }
+
+    /// Returns the verdict about a transaction with valid signatures, as this node alone knows it.
+    async fn verdict_here(
+        &self,
+        transaction: &Arc<CheckedTransaction>,
+        client: ClientKey,
+    ) -> Result<(LedgerInfo, TransactionVerdict), NodeError> {
         let hash = transaction.hash();
         let pending = request(&self.node().mailboxes.mempool, |reply| GetPending {
             hash,
             reply,
         });
         let is_pending = matches!(pending.await?, PendingStatus::Pending(_));
-        let (ledger_info, found) = self.decide(&transaction, client).await?;
+        let (ledger_info, found) = self.decide(transaction, client).await?;
         let undecided = match found {
             TransactionVerdict::Uncommitted(Verdict::CanCommit(_) | Verdict::Blocked(_))
                 if is_pending =>

@@ -26,7 +26,7 @@ use crate::{
 use ledger_crypto::HashValue;
 use ledger_limits::{ClientKey, FairLimit, FairPermit};
 use ledger_types::LedgerInfo;
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 use tokio::{sync::oneshot, time::sleep};
 
 /// Number of waits that a client may hold for each free one: alone seven eighths of
@@ -71,7 +71,8 @@ impl NodeHandle {
     /// Returns the status of a transaction to `client`, after waiting while it is pending.
     ///
     /// The wait ends when the transaction is committed or removed from the mempool, or when `end`
-    /// completes. Beyond `wait.capacity` concurrent waits, or the client's part of them, the
+    /// completes. A transaction that this node does not have is brought here from another node of
+    /// the chain, once, and waited for. Beyond `wait.capacity` concurrent waits, or the client's part of them, the
     /// status is returned without a wait. A commitment before the call is not missed, so the wait
     /// for a transaction may begin after its submission.
     ///
@@ -96,6 +97,31 @@ impl NodeHandle {
             meter.refused.increment();
             return self.transaction_by_hash(hash, client).await;
         };
+        let mut end = pin!(end);
+        let here = self.wait_here(hash, client, end.as_mut()).await?;
+        let was_pending_here = matches!(here.1, TransactionStatus::Pending(_));
+        let found = self.or_elsewhere(here, hash, client).await?;
+        if was_pending_here || !matches!(found.1, TransactionStatus::Pending(_)) {
+            return Ok(found);
+        }
+        let waited = self.wait_here(hash, client, end).await?;
+        drop(permit);
+        // The mempool of this node may not have taken it, or has evicted it.
+        Ok(match waited.1.is_absent() {
+            true => found,
+            false => waited,
+        })
+    }
+
+    /// Waits as [`Self::wait_for_commit_until`] does, for a transaction that this node has.
+    async fn wait_here(
+        &self,
+        hash: HashValue,
+        client: ClientKey,
+        end: impl Future<Output = ()>,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+        let node = self.node();
+        let meter = &node.mailboxes.meters.waits;
         let (reply, outcome) = oneshot::channel();
         node.mailboxes.committer.try_request(Subscribe {
             wait: Wait::One { hash, reply },
@@ -104,7 +130,6 @@ impl NodeHandle {
         let begun = meter.begin();
         let outcome = before(end, outcome).await;
         begun.end();
-        drop(permit);
         match outcome {
             Some(Ok(WaitOutcome::Committed(ledger_info, committed))) => {
                 meter.committed.increment();
@@ -121,7 +146,7 @@ impl NodeHandle {
             None => {
                 meter.timed_out.increment();
                 // The ledger info of the response is that of the end of the wait, not of its start.
-                self.transaction_by_hash(hash, client).await
+                self.transaction_here(hash, client).await
             }
         }
     }
@@ -136,7 +161,7 @@ impl NodeHandle {
         let failed = self.node().health.health().failed();
         let cause = failed.ok_or(NodeError::Stopping)?;
         // A transaction that was committed before the fault is returned.
-        match self.transaction_by_hash(hash, client).await? {
+        match self.transaction_here(hash, client).await? {
             (_, TransactionStatus::Pending(_)) => Err(cause.into()),
             found => Ok(found),
         }

@@ -23,10 +23,11 @@
 
 use super::{
     handle::{NodeHandle, NodeParts, Shared, point_read},
+    hash_outcome::{FindOutcomes, Found, HashOutcome},
     wait::before,
 };
 use crate::{
-    NodeError, Overload, RemovalReason,
+    NodeError, Overload,
     protocol::{
         committer::{Subscribe, Unsubscribe, Wait},
         wait::{Absent, CommittedHash, WaitEvent},
@@ -34,8 +35,7 @@ use crate::{
 };
 use ledger_crypto::HashValue;
 use ledger_limits::{ClientKey, Demand, FairLimit, FairPermit, Work, WorkKind};
-use ledger_store::{OutcomeLookup, Query, Snapshot, StoreError};
-use ledger_types::{ExecutionStatus, LedgerInfo};
+use ledger_types::LedgerInfo;
 use std::{
     cmp::Reverse,
     collections::VecDeque,
@@ -58,26 +58,6 @@ const POINT_READ_HASHES_MAX: usize = 4;
 /// Number of hashes that are looked up in the recent blocks before the task yields. It takes up to
 /// 50 µs.
 const RECENT_HASHES_PER_YIELD: usize = 64;
-
-/// Outcome of one transaction of a wait for many.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HashOutcome {
-    /// The transaction is committed and durable.
-    Committed {
-        /// Version of the transaction.
-        version: u64,
-        /// Status of the execution, or `None` if it succeeded.
-        failure: Option<Box<ExecutionStatus>>,
-    },
-    /// The mempool removed the transaction without its execution.
-    Removed(Box<RemovalReason>),
-    /// The transaction was committed at a version that is pruned.
-    Pruned,
-    /// The node has no record of the hash.
-    Unknown,
-    /// The transaction was still pending at the end of the wait.
-    Pending,
-}
 
 /// An outcome with the index of its hash.
 type IndexedOutcome = (u32, HashOutcome);
@@ -129,7 +109,7 @@ impl NodeHandle {
     /// mempool, for `client`. A hash counts once.
     ///
     /// Returns when the mempool has checked all hashes, and those that are not pending have been
-    /// looked up. So the wait may begin after the submissions, and may be repeated.
+    /// looked up, here and at the other nodes of the chain. So the wait may begin after the submissions, and may be repeated.
     ///
     /// # Errors
     ///
@@ -137,6 +117,7 @@ impl NodeHandle {
     ///   free permits, the mailbox of the committer is full, or too many queries wait.
     /// * [`NodeError::NotWritable`] after a fault of the disk, if a transaction is pending:
     ///   no block becomes durable until a restart.
+    /// * [`NodeError::Unresolved`] if another node may know one and does not answer.
     /// * [`NodeError::Stopping`] if the node is stopping.
     /// * [`NodeError::Store`] if the store cannot be read.
     pub async fn wait_for_many(
@@ -146,6 +127,24 @@ impl NodeHandle {
     ) -> Result<ManyWait, NodeError> {
         hashes.sort_unstable();
         hashes.dedup();
+        let hashes: Arc<[HashValue]> = hashes.into();
+        let wait = self.wait_for_many_here(Arc::clone(&hashes), client).await?;
+        let elsewhere = self.are_elsewhere(&wait.absent(), client).await?;
+        if elsewhere.is_empty() {
+            return Ok(wait);
+        }
+        drop(wait);
+        let mut wait = self.wait_for_many_here(hashes, client).await?;
+        wait.replace_absent(&elsewhere);
+        Ok(wait)
+    }
+
+    /// Starts to wait as [`Self::wait_for_many`] does, for distinct transactions that this node has.
+    async fn wait_for_many_here(
+        &self,
+        hashes: Arc<[HashValue]>,
+        client: ClientKey,
+    ) -> Result<ManyWait, NodeError> {
         let node = self.node();
         let limit = WaitLimit(Arc::clone(&self.shared));
         let Some(permits) = FairPermit::try_acquire_all(limit, client, hashes.len()) else {
@@ -155,7 +154,6 @@ impl NodeHandle {
         let failed = node.health.health().failed();
         let (sender, events) = mpsc::unbounded_channel();
         let id = self.shared.next_many_wait.fetch_add(1, Relaxed);
-        let hashes: Arc<[HashValue]> = hashes.into();
         node.mailboxes.committer.try_request(Subscribe {
             wait: Wait::Many {
                 id,
@@ -195,6 +193,24 @@ impl ManyWait {
     /// [`HashOutcome::Committed`] or [`HashOutcome::Pruned`] is committed at its version.
     pub fn begun(&self) -> &LedgerInfo {
         &self.begun
+    }
+
+    /// Returns the hashes that are known to be absent here.
+    fn absent(&self) -> Vec<HashValue> {
+        let absent = self.known.iter().filter(|(_, outcome)| outcome.is_absent());
+        absent
+            .map(|(index, _)| self.hashes[*index as usize])
+            .collect()
+    }
+
+    /// Reports those of `hashes` that are absent here as pending: another node has them, or may
+    /// have, and the mempool of this one has not.
+    fn replace_absent(&mut self, hashes: &[HashValue]) {
+        for (index, outcome) in &mut self.known {
+            if outcome.is_absent() && hashes.contains(&self.hashes[*index as usize]) {
+                *outcome = HashOutcome::Pending;
+            }
+        }
     }
 
     /// Returns the next outcome that is known, with its hash.
@@ -290,6 +306,12 @@ impl ManyWait {
                 // It may have been submitted again and committed since.
                 let found = self.look_up(removed, true).await?;
                 self.hold(found);
+                let absent = self.absent();
+                let elsewhere = match self.node.are_elsewhere(&absent, self.client).await {
+                    Err(NodeError::Unresolved | NodeError::Overloaded(_)) => absent,
+                    asked => asked?,
+                };
+                self.replace_absent(&elsewhere);
             }
             // The first phase has taken the only check.
             WaitEvent::Checked { .. } => {}
@@ -459,32 +481,5 @@ impl Drop for ManyWait {
         if self.unknown > 0 && !self.is_unsubscribed {
             self.unsubscribe();
         }
-    }
-}
-
-/// The query of the outcomes of transactions by their hashes, with their indices in the wait.
-struct FindOutcomes(Vec<(u32, HashValue)>);
-
-/// The result of the look-up of a hash in the store.
-enum Found {
-    Committed(CommittedHash),
-    Pruned,
-    Unknown,
-}
-
-impl Query for FindOutcomes {
-    type Output = Vec<Found>;
-
-    fn run(self, snapshot: &Snapshot) -> Result<Vec<Found>, StoreError> {
-        let find = |(index, hash): (u32, HashValue)| {
-            Ok(match snapshot.outcome_by_hash(&hash)? {
-                None => Found::Unknown,
-                Some(OutcomeLookup::Pruned { .. }) => Found::Pruned,
-                Some(OutcomeLookup::InWindow { version, status }) => {
-                    Found::Committed(CommittedHash::new(index, version, &status))
-                }
-            })
-        };
-        self.0.into_iter().map(find).collect()
     }
 }

@@ -13,6 +13,7 @@ use crate::{
         durable_reader::{ApplyRequest, ApplyRequests},
     },
     pruner::{Pruner, PrunerPeers},
+    relay::RelaySender,
     runtime::{arbiters::ActorHost, clock::LedgerClock, work_queue::JobTurn},
     sequencer::{
         Sequencer, SequencerPeers,
@@ -57,6 +58,8 @@ pub(crate) struct Opened {
     pub(crate) ledger_info: LedgerInfo,
     /// `None` on a chain of one node.
     pub(crate) consensus: Option<OpenedConsensus>,
+    /// `None` on a chain of one node.
+    pub(crate) relay: Option<RelaySender>,
 }
 
 /// The consensus log, and what it holds.
@@ -111,6 +114,7 @@ pub(super) fn opened(
         files,
         scrubber,
         consensus: None,
+        relay: None,
     }
 }
 

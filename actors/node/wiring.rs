@@ -12,6 +12,7 @@ use crate::{
     mempool::MempoolPeers,
     protocol::{commit_queue::CommitQueue, durable_reader::ApplyRequests},
     pruner::PrunerPeers,
+    relay::RelaySender,
     runtime::{arbiters::*, fatal::*},
     sequencer::{SequencerPeers, bft::worker::*},
     signatures::SignatureChecks,
@@ -54,7 +55,7 @@ impl<H: ActorHost> Wiring<H> {
                 storage: storage_inbox,
                 pruner: pruner_inbox,
             },
-            peers: peers(&mailboxes),
+            peers: peers(&mailboxes, opened.relay.clone()),
             queues: queues(opened, &mailboxes.meters, reporter),
             cells: cells(opened, &mailboxes),
             mailboxes,
@@ -63,11 +64,12 @@ impl<H: ActorHost> Wiring<H> {
 }
 
 /// Returns the recipients of the messages of each part.
-fn peers(to: &Mailboxes) -> Peers {
+fn peers(to: &Mailboxes, relay: Option<RelaySender>) -> Peers {
     Peers {
         mempool: MempoolPeers {
             removals: to.committer.recipient::<TransactionsRemoved>(),
             not_pending: to.committer.recipient::<NotPending>(),
+            relay,
         },
         sequencer: SequencerPeers {
             mempool: to.mempool.recipient::<PullBatch>(),

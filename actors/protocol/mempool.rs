@@ -88,6 +88,8 @@ pub(crate) struct Submission {
     pub(crate) transaction: Arc<CheckedTransaction>,
     /// Sequence number of the sender's next transaction on the ledger, as of the validation.
     pub(crate) sequence_number: u64,
+    /// Whether another node sent it, which also sends it to all others.
+    pub(crate) is_relayed: bool,
 }
 
 /// Request to add validated transactions to the pool, one after the other: one of a submission, or
@@ -112,6 +114,7 @@ impl Submit {
         let submission = Submission {
             transaction,
             sequence_number,
+            is_relayed: false,
         };
         Self {
             submissions: vec![submission],
@@ -160,6 +163,22 @@ pub(crate) struct GetPending {
 
 impl ActorMessage for GetPending {
     const LABEL: &'static str = "get_pending";
+}
+
+/// Request of the relay: which of these transactions, at most [`MESSAGE_TRANSACTIONS_MAX`], the pool
+/// holds. The reply is in the same order.
+#[derive(Debug)]
+pub(crate) struct ArePending {
+    pub(crate) hashes: Vec<HashValue>,
+    pub(crate) reply: oneshot::Sender<Vec<bool>>,
+}
+
+impl ActorMessage for ArePending {
+    const LABEL: &'static str = "are_pending";
+
+    fn request_count(&self) -> usize {
+        self.hashes.len()
+    }
 }
 
 /// Request of the committer to check whether the transactions of a wait are pending.

@@ -77,6 +77,7 @@ pub(super) fn error_counter(error: &NodeError) -> &'static str {
             _ => "overloaded: storage",
         },
         NodeError::NotApplied => "errors: not applied",
+        NodeError::Unresolved => "errors: unresolved",
         NodeError::Stopping => "errors: stopping",
         NodeError::Store(StoreError::VersionOutOfRange { .. }) => "errors: pruned meanwhile",
         NodeError::Store(_) => "errors: store",

@@ -133,6 +133,7 @@ impl StartUp<'_> {
             tip,
             ledger_info,
             consensus,
+            relay: None,
         };
         let wiring = Wiring::new(&opened, &host, &failure);
         let parts = Parts::new(opened, wiring, &failure);

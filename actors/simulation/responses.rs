@@ -67,8 +67,9 @@ impl Oracle {
                 observed.as_ref().is_none_or(|node| node.had_clock_fault)
             }
             // A reader runs only when the newest block is applied. A node that orders alone cannot
-            // differ from a decision.
+            // differ from a decision, and asks no others.
             NodeError::NotApplied
+            | NodeError::Unresolved
             | NodeError::NotWritable(NotWritable::Diverged(_) | NotWritable::EngineStopped(_)) => {
                 false
             }

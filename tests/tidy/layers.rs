@@ -36,6 +36,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["config"],
             &["runtime"],
             &["state"],
+            &["relay"],
             &["engine"],
             &["protocol"],
             &["notifier"],

@@ -152,6 +152,9 @@ impl<'a> History<'a> {
         let number = self.model.number(key.sender);
         let cost_usecs = self.pool.costs.estimate_usecs(transaction);
         let outcome = self.pool.submit(pending, number, self.now_secs);
+        if let Ok(accepted) = &outcome {
+            self.pool.track_client(accepted);
+        }
         let outcome = outcome.map(|accepted| accepted.hash());
         let now_secs = self.now_secs;
         let expected = self

@@ -45,6 +45,11 @@ pub(super) fn check_indices(pool: &Pool) {
     assert_eq!(ready, pool.account_queue.keys());
     assert_eq!(expiries, pool.expiries.keys().copied().collect());
     assert_eq!(accounts_with_parked, pool.accounts_with_parked);
+    for (insertion, tracked) in &pool.from_clients {
+        let PoolKey { sender, protector } = PoolKey::of(tracked.raw());
+        let entry = pool.accounts[&sender].get(protector).unwrap();
+        assert_eq!((entry.insertion, &entry.transaction), (*insertion, tracked));
+    }
     let limits = &pool.limits;
     assert_eq!(pool.len(), total.count);
     assert!(total.count <= limits.capacity_transactions && total.bytes <= limits.capacity_bytes);

@@ -58,6 +58,9 @@ pub struct Pool {
     limits: MempoolConfig,
     accounts: HashMap<AccountAddress, Account>,
     by_hash: HashMap<HashValue, Arc<CheckedTransaction>>,
+    /// Transactions that clients submitted at this node, by insertion, if a relay offers them to
+    /// other nodes.
+    from_clients: BTreeMap<u64, Arc<CheckedTransaction>>,
     /// Transactions that no block has taken, by expiration.
     expiries: BTreeMap<ExpiryKey, Arc<CheckedTransaction>>,
     /// Accounts that have parked transactions.
@@ -88,6 +91,7 @@ impl Pool {
             limits,
             accounts: HashMap::default(),
             by_hash: HashMap::default(),
+            from_clients: BTreeMap::new(),
             expiries: BTreeMap::new(),
             accounts_with_parked: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
@@ -151,6 +155,35 @@ impl Pool {
     /// Returns the transaction with this hash, if the pool holds it.
     pub fn get(&self, hash: &HashValue) -> Option<&Arc<CheckedTransaction>> {
         self.by_hash.get(hash)
+    }
+
+    /// Returns the insertion number of the next submitted transaction.
+    pub(super) fn next_insertion(&self) -> u64 {
+        self.next_insertion
+    }
+
+    /// Records that a client submitted a transaction of the pool at this node. Returns whether that
+    /// is new.
+    pub(super) fn track_client(&mut self, transaction: &CheckedTransaction) -> bool {
+        let PoolKey { sender, protector } = PoolKey::of(transaction.raw());
+        let account = self.accounts.get(&sender);
+        let Some(entry) = account.and_then(|account| account.get(protector)) else {
+            return false;
+        };
+        let tracked = Arc::clone(&entry.transaction);
+        self.from_clients.insert(entry.insertion, tracked).is_none()
+    }
+
+    /// Returns the transactions that [`Self::track_client`] recorded, from the insertion number
+    /// `start` up to `end`, with their numbers.
+    pub(super) fn of_clients(
+        &self,
+        start: u64,
+        end: u64,
+    ) -> impl Iterator<Item = (u64, &Arc<CheckedTransaction>)> {
+        let range = start.min(end)..end;
+        let tracked = self.from_clients.range(range);
+        tracked.map(|(insertion, transaction)| (*insertion, transaction))
     }
 
     /// Returns why the transaction with this hash was removed, if the pool still has the reason.
@@ -269,6 +302,7 @@ impl Pool {
     fn unindex(&mut self, entry: &Entry) {
         self.total.remove(Amount::of(entry));
         self.by_hash.remove(&entry.transaction.hash());
+        self.from_clients.remove(&entry.insertion);
         if !entry.is_taken {
             self.unindex_waiting(entry);
         }

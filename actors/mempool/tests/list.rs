@@ -30,6 +30,7 @@ impl Called {
             MempoolPeers {
                 removals: Recipient::new(move |removals| send_removals.send(removals).unwrap()),
                 not_pending: Recipient::new(|_| ()),
+                relay: None,
             },
             DirectorySize::default(),
             Arc::default(),
@@ -47,6 +48,7 @@ impl Called {
         let submissions = transactions.iter().map(|transaction| Submission {
             transaction: Arc::clone(transaction),
             sequence_number: 1,
+            is_relayed: false,
         });
         let submissions = submissions.collect();
         self.mempool.handle(Submit { submissions, reply });
@@ -138,6 +140,7 @@ fn list_counts_against_the_mailbox_as_its_submissions() {
     let submission = || Submission {
         transaction: draft(1, 0).checked(),
         sequence_number: 0,
+        is_relayed: false,
     };
     let submissions = (0..7).map(|_| submission()).collect();
     assert_eq!(Submit { submissions, reply }.request_count(), 7);

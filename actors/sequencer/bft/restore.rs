@@ -27,6 +27,7 @@ pub(crate) fn restore(
         log,
         work,
         may_vote,
+        relay: _,
     } = consensus;
     let mut keys = DecodedKeys::default();
     let mut check = |height, bytes: Vec<u8>| {

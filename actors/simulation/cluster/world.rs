@@ -249,6 +249,7 @@ impl World {
                 work,
                 // An engine of the model votes from the next start of its node on.
                 may_vote: oneshot::channel().0,
+                relay: None,
             }),
         };
         let mut audited = Ok(());

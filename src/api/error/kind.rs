@@ -216,6 +216,12 @@ pub enum ErrorKind {
     /// The newest block was not applied to the database in time for a read.
     #[error("the disk of the node is too slow to read the newest block; retry later")]
     NotApplied,
+    /// Another node may know the transaction, and did not answer or is ahead of this one.
+    #[error(
+        "other nodes may know the transaction, and do not answer or are ahead of this one; retry \
+         later"
+    )]
+    Unresolved,
     /// The store cannot be written, because its disk failed or is full, or its content is wrong.
     #[error(transparent)]
     Unwritable(NotWritable),
@@ -313,6 +319,7 @@ impl ErrorKind {
             | Self::VersionTooFarAhead { .. }
             | Self::Overloaded(_)
             | Self::NotApplied
+            | Self::Unresolved
             | Self::Unwritable(_)
             | Self::Stopping => (Status::SERVICE_UNAVAILABLE, Code::InternalError),
             Self::Internal(_) => (Status::INTERNAL_SERVER_ERROR, Code::InternalError),

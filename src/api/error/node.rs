@@ -8,6 +8,7 @@ impl From<NodeError> for ErrorKind {
         match error {
             NodeError::Overloaded(overload) => Self::Overloaded(overload),
             NodeError::NotApplied => Self::NotApplied,
+            NodeError::Unresolved => Self::Unresolved,
             NodeError::Stopping => Self::Stopping,
             NodeError::NotWritable(cause) => Self::Unwritable(cause),
             NodeError::Store(cause) => Self::internal("reading the ledger failed", &cause),

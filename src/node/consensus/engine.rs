@@ -85,6 +85,7 @@ impl PreparedEngine {
             log,
             work,
             may_vote,
+            relay: None,
         };
         let prepared = Self {
             directory,

@@ -47,6 +47,9 @@ pub enum FaucetError {
     /// The newest block was not applied to the database in time for a read.
     #[error("the disk of the node is too slow to read the newest block; retry later")]
     NotApplied,
+    /// Other nodes may know the outcome, and do not answer.
+    #[error("other nodes do not answer; check the balance, because the payment may still be made")]
+    Unresolved,
     /// The ledger cannot be written.
     #[error(transparent)]
     Unwritable(NotWritable),
@@ -92,6 +95,7 @@ impl FaucetError {
             | Self::MempoolFull(_)
             | Self::KeyInUse
             | Self::NotApplied
+            | Self::Unresolved
             | Self::Unwritable(_)
             | Self::Stopping
             | Self::Unfinished => (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded"),

@@ -258,6 +258,7 @@ fn node_error(error: NodeError) -> FaucetError {
         NodeError::Stopping => FaucetError::Stopping,
         NodeError::NotWritable(cause) => FaucetError::Unwritable(cause),
         NodeError::NotApplied => FaucetError::NotApplied,
+        NodeError::Unresolved => FaucetError::Unresolved,
         NodeError::Store(error) => {
             tracing::error!(%error, "the faucet cannot read the ledger");
             FaucetError::Internal

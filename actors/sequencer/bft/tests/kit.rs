@@ -107,6 +107,7 @@ impl Files {
             log: self.log(),
             work: watch::channel(0).0,
             may_vote: oneshot::channel().0,
+            relay: None,
         };
         Node::start_with_consensus(chain, store, None, config, consensus)
             .await
@@ -157,6 +158,7 @@ impl Validator {
             log: files.log(),
             work,
             may_vote,
+            relay: None,
         };
         let (start, log) = restore(consensus, &chain, reader.chain_tip().unwrap()).unwrap();
         let ledger_info = *reader.snapshot().unwrap().ledger_info();

@@ -240,6 +240,15 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("the disk of the node is too slow to read the newest block; retry later"),
         ),
         (
+            ErrorKind::Unresolved,
+            503,
+            "internal_error",
+            text(
+                "other nodes may know the transaction, and do not answer or are ahead of this one; \
+                 retry later",
+            ),
+        ),
+        (
             ErrorKind::Unwritable(NotWritable::LowDiskSpace("why".into())),
             503,
             "internal_error",
