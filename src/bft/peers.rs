@@ -3,6 +3,7 @@
 use arc_malachitebft_app_channel::app::net::Multiaddr;
 use arc_malachitebft_app_channel::app::types::{Keypair, PeerId};
 use arc_malachitebft_network::PeerIdExt as _;
+use ledger_crypto::Ed25519PublicKey;
 use ledger_types::AccountAddress;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,6 +44,19 @@ impl fmt::Debug for NetworkKey {
 /// The public half of a [`NetworkKey`], as text in base 58. Connections prove it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerIdentity(pub(crate) PeerId);
+
+/// The bytes of an identity before an Ed25519 key: a multihash that is no hash but the protobuf
+/// message itself, its length, and the message's fields for the kind and the length of the key.
+const ED25519_PREFIX: [u8; 6] = [0x00, 0x24, 0x08, 0x01, 0x12, 0x20];
+
+impl PeerIdentity {
+    /// Returns the Ed25519 key, or `None` for an identity of another kind. No node has such a one.
+    pub fn public_key(&self) -> Option<Ed25519PublicKey> {
+        let bytes = self.0.to_bytes();
+        let key = bytes.strip_prefix(&ED25519_PREFIX)?;
+        key.try_into().ok().map(Ed25519PublicKey)
+    }
+}
 
 impl fmt::Display for PeerIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,6 +156,7 @@ impl AllowedPeers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ledger_crypto::Ed25519PrivateKey;
 
     #[test]
     fn addresses_have_two_forms() {
@@ -172,5 +187,16 @@ mod tests {
         assert_eq!(identity.to_string().parse(), Ok(identity));
         assert_ne!(NetworkKey::from_seed([8; 32]).identity(), identity);
         assert!("node1".parse::<PeerIdentity>().is_err());
+    }
+
+    #[test]
+    fn an_identity_has_the_public_key_of_its_network_key() {
+        let identity = NetworkKey::from_seed([7; 32]).identity();
+        let key = Ed25519PrivateKey::from_seed(&[7; 32]).public_key();
+        assert_eq!(identity.public_key(), Some(key));
+        // The SHA-256 hash of a key that is too long for an identity.
+        let hashed = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N";
+        let hashed: PeerIdentity = hashed.parse().unwrap();
+        assert_eq!(hashed.public_key(), None);
     }
 }

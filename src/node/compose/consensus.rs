@@ -36,7 +36,7 @@ pub use bft::Engine;
 #[cfg(feature = "bft")]
 mod bft {
     use super::*;
-    use crate::consensus::{ConsensusError, PreparedEngine, RunningEngine, ValidatorDirectory};
+    use crate::consensus::{ConsensusDirectory, ConsensusError, PreparedEngine, RunningEngine};
     use ledger_crypto::HashValue;
     use std::path::Path;
 
@@ -68,7 +68,7 @@ mod bft {
     ) -> Result<(Node, Engine), RunError> {
         let failed =
             |error: ConsensusError| RunError::fatal("the validator does not start", &error);
-        let directory = ValidatorDirectory::new(directory);
+        let directory = ConsensusDirectory::new(directory);
         let (prepared, consensus) = PreparedEngine::open(directory).map_err(failed)?;
         let started = Node::start_with_consensus(
             chain,

@@ -191,10 +191,12 @@ impl Default for SequencerSettings {
 /// Agreement with the other validators of the chain.
 #[derive(Clone, Debug)]
 pub struct ConsensusSettings {
-    /// Directory of the validator: keys, peers, and what it must not forget.
+    /// Directory of the node: keys, peers, and what a validator must not forget.
     pub directory: Option<PathBuf>,
-    /// Address and port of the connections between validators.
+    /// Address and port of the connections on which nodes agree.
     pub listen: SocketAddr,
+    /// Address and port of the connections that carry transactions between nodes.
+    pub relay_listen: SocketAddr,
     /// Time for the proposal of a round to arrive, in milliseconds.
     pub propose_timeout_ms: u64,
 }
@@ -204,6 +206,7 @@ impl Default for ConsensusSettings {
         Self {
             directory: None,
             listen: localhost(7000),
+            relay_listen: localhost(7400),
             propose_timeout_ms: 1_000,
         }
     }

@@ -318,10 +318,15 @@ settings! {
          time has passed. 0 confirms nothing.";
 
     "consensus.directory" => consensus.directory, OptionalPath, "",
-        "Directory of a validator: its keys, its peers, and the record of the heights that it may \
-         have signed. It is not part of a copy of the ledger. ledger-node cluster init creates it.";
+        "Directory of a node of several validators: its keys, its peers, and the record of the \
+         heights that a validator may have signed. It is not part of a copy of the ledger. \
+         ledger-node cluster init creates it.";
     "consensus.listen" => consensus.listen, Listen, "",
-        "Address of the connections between validators. Only this machine reaches the default.";
+        "Address of the connections on which nodes exchange blocks and votes. Only this machine \
+         reaches the default.";
+    "consensus.relay_listen" => consensus.relay_listen, Listen, "",
+        "Address of the connections on which nodes exchange pending transactions. Only this \
+         machine reaches the default.";
     "consensus.propose_timeout_ms" => consensus.propose_timeout_ms, Integer(50..=60_000), "ms",
         "Time for the block of a round to arrive. A validator that is down costs this time at \
          each of its turns. Above the time in which the largest block reaches all validators.";

@@ -1,4 +1,4 @@
-//! The directory of a validator: its keys, its peers, its memory and the engine's log.
+//! The directory of a node: its keys, its peers, a validator's memory and the engine's log.
 //!
 //! It is outside of the ledger's directory, so that a copy of the ledger contains neither keys nor
 //! the record of the heights that were signed.
@@ -97,14 +97,26 @@ pub struct PeerEntry {
     pub identity: String,
     /// Address of the peer, `HOST:PORT`.
     pub address: String,
+    /// Address of the peer's relay, `HOST:PORT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relay: Option<String>,
     /// Address of the validator that runs on the peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validator: Option<String>,
 }
 
+/// A peer that the node connects to.
+#[derive(Clone, Debug)]
+pub struct NodePeer {
+    /// The peer of the engine.
+    pub peer: Peer,
+    /// Address of the peer's relay, `HOST:PORT`. Without one, this node sends it no transactions.
+    pub relay: Option<String>,
+}
+
 impl PeerEntry {
     /// Returns the peer.
-    fn parse(&self) -> Result<Peer, String> {
+    fn parse(&self) -> Result<NodePeer, String> {
         let identity: PeerIdentity = self.identity.parse().map_err(|error| format!("{error}"))?;
         let validator = match &self.validator {
             Some(text) => Some(
@@ -113,19 +125,22 @@ impl PeerEntry {
             ),
             None => None,
         };
-        Ok(Peer {
-            identity,
-            address: self.address.clone(),
-            validator,
+        Ok(NodePeer {
+            peer: Peer {
+                identity,
+                address: self.address.clone(),
+                validator,
+            },
+            relay: self.relay.clone(),
         })
     }
 }
 
-/// A validator's directory.
+/// The directory of a node of several validators.
 #[derive(Clone, Debug)]
-pub struct ValidatorDirectory(PathBuf);
+pub struct ConsensusDirectory(PathBuf);
 
-impl ValidatorDirectory {
+impl ConsensusDirectory {
     /// Names a directory.
     pub fn new(path: &Path) -> Self {
         Self(path.to_owned())
@@ -218,7 +233,7 @@ impl ValidatorDirectory {
     /// # Errors
     ///
     /// Returns [`DirectoryError::File`] or [`DirectoryError::Peers`] if the file cannot be used.
-    pub fn peers(&self) -> Result<Vec<Peer>, DirectoryError> {
+    pub fn peers(&self) -> Result<Vec<NodePeer>, DirectoryError> {
         let path = self.file(PEERS);
         let text = open_regular_file(&path)
             .and_then(|file| read_bounded_text(file, PEERS_BYTES_MAX))

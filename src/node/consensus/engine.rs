@@ -1,6 +1,6 @@
 //! The engine of a validator, beside its node.
 
-use super::{DirectoryError, Secrets, ValidatorDirectory};
+use super::{ConsensusDirectory, DirectoryError, Secrets};
 use crate::config::Settings;
 use ledger_actors::{
     NodeHandle,
@@ -47,7 +47,7 @@ pub enum ConsensusError {
 /// An engine that is not started, with what it needs of its directory.
 #[derive(Debug)]
 pub struct PreparedEngine {
-    directory: ValidatorDirectory,
+    directory: ConsensusDirectory,
     secrets: Secrets,
     signed_height: Option<u64>,
     /// Height of the engine's log.
@@ -70,7 +70,7 @@ impl PreparedEngine {
     /// # Errors
     ///
     /// Returns [`ConsensusError`] if a file cannot be used.
-    pub fn open(directory: ValidatorDirectory) -> Result<(Self, ConsensusStart), ConsensusError> {
+    pub fn open(directory: ConsensusDirectory) -> Result<(Self, ConsensusStart), ConsensusError> {
         let secrets = directory.secrets()?;
         let log_path = directory.engine_log();
         let logged_height = log_height(&log_path).map_err(|source| ConsensusError::EngineLog {
@@ -126,6 +126,7 @@ impl PreparedEngine {
                  without votes until the others have decided that height"
             );
         }
+        let peers = self.directory.peers()?;
         let Secrets { validator, network } = self.secrets;
         let engine_settings = ledger_bft::Settings {
             validator_key: is_signer.then(|| validator.clone()),
@@ -134,7 +135,7 @@ impl PreparedEngine {
             vendor: chain.vendor().clone(),
             genesis_hash,
             listen_address: settings.consensus.listen.to_string(),
-            peers: self.directory.peers()?,
+            peers: peers.into_iter().map(|peer| peer.peer).collect(),
             log_path,
             timeouts: Timeouts {
                 propose: Duration::from_millis(settings.consensus.propose_timeout_ms),

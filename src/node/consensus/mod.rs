@@ -3,5 +3,5 @@
 mod directory;
 mod engine;
 
-pub use directory::{DirectoryError, PeerEntry, Secrets, ValidatorDirectory};
+pub use directory::{ConsensusDirectory, DirectoryError, PeerEntry, Secrets};
 pub use engine::{ConsensusError, PreparedEngine, RunningEngine};

@@ -47,6 +47,7 @@ pub struct Cluster {
     files: TempDir,
     ledgers: Vec<Arc<TempDir>>,
     ports: Vec<u16>,
+    relay_ports: Vec<u16>,
     nodes: Vec<Option<TestNode>>,
     wrap: Wrap,
     /// Settings of all nodes beside those of their validator.
@@ -88,12 +89,12 @@ impl Cluster {
             .output()
             .unwrap();
         assert!(created.status.success(), "{created:?}");
-        let ports: Vec<_> = (0..VALIDATORS).map(|_| free_port()).collect();
+        let free_ports = || (0..VALIDATORS).map(|_| free_port()).collect::<Vec<_>>();
+        let (ports, relay_ports) = (free_ports(), free_ports());
         for index in 0..VALIDATORS {
-            replace_ports(
-                &dir.join(format!("node-{index}/validator/peers.toml")),
-                &ports,
-            );
+            let peers = dir.join(format!("node-{index}/validator/peers.toml"));
+            replace_ports(&peers, 7000, &ports);
+            replace_ports(&peers, 7400, &relay_ports);
         }
         let mut cluster = Self {
             files,
@@ -101,6 +102,7 @@ impl Cluster {
                 .map(|_| Arc::new(tempfile::tempdir().unwrap()))
                 .collect(),
             ports,
+            relay_ports,
             nodes: (0..VALIDATORS).map(|_| None).collect(),
             wrap,
             more_settings: more_settings.iter().map(|&one| one.to_owned()).collect(),
@@ -118,6 +120,10 @@ impl Cluster {
             "sequencer.mode=bft".to_owned(),
             format!("consensus.directory={}", self.validator(index).display()),
             format!("consensus.listen=127.0.0.1:{}", self.ports[index]),
+            format!(
+                "consensus.relay_listen=127.0.0.1:{}",
+                self.relay_ports[index]
+            ),
             "consensus.propose_timeout_ms=500".to_owned(),
         ];
         settings.extend_from_slice(&self.more_settings);
@@ -215,12 +221,12 @@ impl Cluster {
     }
 }
 
-/// Replaces the ports of the configuration by `ports`, in order.
-fn replace_ports(peers: &Path, ports: &[u16]) {
+/// Replaces the ports from `first` on by `ports`, in order.
+fn replace_ports(peers: &Path, first: usize, ports: &[u16]) {
     let mut text = std::fs::read_to_string(peers).unwrap();
     for (index, port) in ports.iter().enumerate() {
         text = text.replace(
-            &format!("127.0.0.1:{}\"", 7000 + index),
+            &format!("127.0.0.1:{}\"", first + index),
             &format!("127.0.0.1:{port}\""),
         );
     }

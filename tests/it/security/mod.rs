@@ -111,8 +111,8 @@ fn listens_on_loopback_addresses_by_default() {
     let printed = String::from_utf8(output.stdout).unwrap();
     let listens: Vec<_> = printed
         .lines()
-        .filter_map(|line| line.strip_prefix("listen = "))
-        .map(|line| line.split("  #").next().unwrap())
+        .filter_map(|line| line.split_once("listen = "))
+        .map(|(_, line)| line.split("  #").next().unwrap())
         .collect();
     assert_eq!(
         listens,
@@ -121,9 +121,10 @@ fn listens_on_loopback_addresses_by_default() {
             "\"\"",
             "\"127.0.0.1:8081\"",
             "\"127.0.0.1:9101\"",
-            "\"127.0.0.1:7000\""
+            "\"127.0.0.1:7000\"",
+            "\"127.0.0.1:7400\""
         ],
-        "default addresses of api, graphql, faucet, admin and consensus: {printed}"
+        "default addresses of api, graphql, faucet, admin, consensus and relay: {printed}"
     );
 }
 

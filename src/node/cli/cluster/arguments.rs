@@ -13,8 +13,8 @@ pub struct InitArguments {
     /// Directory to create, with a directory for each validator
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) dir: PathBuf,
-    /// First of the ports between validators. The listeners of clients, operators and the faucet
-    /// have the ports 100, 200 and 300 above
+    /// First of the ports between nodes. The listeners of clients, operators, the faucet and the
+    /// relay have the ports 100, 200, 300 and 400 above
     #[arg(long, value_name = "PORT", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..=65_000))]
     pub(super) base_port: u16,
 }

@@ -4,7 +4,7 @@ use super::{
     super::{CliError, output},
     arguments::ConfirmArguments,
 };
-use crate::consensus::ValidatorDirectory;
+use crate::consensus::ConsensusDirectory;
 
 /// Records the height.
 ///
@@ -14,7 +14,7 @@ use crate::consensus::ValidatorDirectory;
 /// cannot be written.
 pub fn execute(arguments: &ConfirmArguments) -> Result<(), CliError> {
     let &ConfirmArguments { ref dir, height } = arguments;
-    let before = ValidatorDirectory::new(dir)
+    let before = ConsensusDirectory::new(dir)
         .confirm_height(height)
         .map_err(|error| CliError::fatal("the height is not recorded", &error))?;
     let before = match before {

@@ -4,7 +4,7 @@ use super::{
     super::{CliError, output},
     arguments::InitArguments,
 };
-use crate::consensus::{PeerEntry, ValidatorDirectory};
+use crate::consensus::{ConsensusDirectory, PeerEntry};
 use ledger_bft::NetworkKey;
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::development_genesis;
@@ -14,6 +14,21 @@ use zeroize::Zeroizing;
 
 /// Number of ports that each listener of a cluster has: as many as validators.
 const PORTS_PER_LISTENER: u16 = ValidatorSet::LENGTH_MAX as u16;
+
+/// A listener of a node, in the order of their ports.
+#[derive(Clone, Copy)]
+enum Listener {
+    Consensus,
+    Api,
+    Admin,
+    Faucet,
+    Relay,
+}
+
+/// Returns the port of a listener of the node with this index.
+fn port(base_port: u16, listener: Listener, index: u16) -> u16 {
+    base_port + listener as u16 * PORTS_PER_LISTENER + index
+}
 
 /// The secrets of a validator that is created.
 struct NewValidator {
@@ -33,12 +48,14 @@ impl NewValidator {
         Ed25519PrivateKey::from_seed(&self.validator)
     }
 
-    fn peer(&self, port: u16) -> PeerEntry {
-        let address = AccountAddress::from_public_key(&self.key().public_key());
+    fn peer(&self, base_port: u16, index: u16) -> PeerEntry {
+        let address = |listener| format!("127.0.0.1:{}", port(base_port, listener, index));
+        let validator = AccountAddress::from_public_key(&self.key().public_key());
         PeerEntry {
             identity: NetworkKey::from_seed(*self.network).identity().to_string(),
-            address: format!("127.0.0.1:{port}"),
-            validator: Some(address.to_long_hex().to_string()),
+            address: address(Listener::Consensus),
+            relay: Some(address(Listener::Relay)),
+            validator: Some(validator.to_long_hex().to_string()),
         }
     }
 }
@@ -54,9 +71,9 @@ pub fn execute(arguments: &InitArguments) -> Result<(), CliError> {
     let validators = (0..arguments.validators)
         .map(|_| NewValidator::random())
         .collect::<Result<Vec<_>, _>>()?;
-    let peers: Vec<PeerEntry> = (arguments.base_port..)
+    let peers: Vec<PeerEntry> = (0u16..)
         .zip(&validators)
-        .map(|(port, validator)| validator.peer(port))
+        .map(|(index, validator)| validator.peer(arguments.base_port, index))
         .collect();
     let genesis = genesis(&validators);
     let genesis_path = dir.join("genesis.toml");
@@ -67,7 +84,7 @@ pub fn execute(arguments: &InitArguments) -> Result<(), CliError> {
         let node = dir.join(format!("node-{index}"));
         let mut others = peers.clone();
         others.remove(index.into());
-        ValidatorDirectory::new(&node.join("validator"))
+        ConsensusDirectory::new(&node.join("validator"))
             .create(&validator.validator, &validator.network, others)
             .map_err(|error| CliError::fatal("creating a validator", &error))?;
         write(
@@ -96,7 +113,7 @@ fn genesis(validators: &[NewValidator]) -> Genesis {
 
 /// Returns the configuration of a validator. Paths are relative to its directory.
 fn configuration(base_port: u16, index: u16) -> String {
-    let port = |listener: u16| base_port + listener * PORTS_PER_LISTENER + index;
+    let port = |listener| port(base_port, listener, index);
     format!(
         "[chain]\n\
          genesis = \"../genesis.toml\"\n\n\
@@ -106,7 +123,8 @@ fn configuration(base_port: u16, index: u16) -> String {
          mode = \"bft\"\n\n\
          [consensus]\n\
          directory = \"validator\"\n\
-         listen = \"127.0.0.1:{}\"\n\n\
+         listen = \"127.0.0.1:{}\"\n\
+         relay_listen = \"127.0.0.1:{}\"\n\n\
          [api]\n\
          listen = \"127.0.0.1:{}\"\n\n\
          [admin]\n\
@@ -114,11 +132,12 @@ fn configuration(base_port: u16, index: u16) -> String {
          [faucet]\n\
          enabled = {}\n\
          listen = \"127.0.0.1:{}\"\n",
-        port(0),
-        port(1),
-        port(2),
+        port(Listener::Consensus),
+        port(Listener::Relay),
+        port(Listener::Api),
+        port(Listener::Admin),
         index == 0,
-        port(3),
+        port(Listener::Faucet),
     )
 }
 
