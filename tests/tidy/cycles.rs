@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 ///   declarations in the registry of its chain.
 /// * `framework`: a coin and its paired asset have one supply and one balance, so each of the two
 ///   modules calls the other.
-const LARGEST_CYCLES: [(&str, usize); 14] = [
+const LARGEST_CYCLES: [(&str, usize); 15] = [
     ("src/limits/lib.rs", 0),
     ("src/metrics/lib.rs", 0),
     ("src/ledger/crypto/lib.rs", 0),
@@ -25,6 +25,7 @@ const LARGEST_CYCLES: [(&str, usize); 14] = [
     ("src/api/lib.rs", 0),
     ("src/client/lib.rs", 0),
     ("src/bft/lib.rs", 0),
+    ("src/relay/lib.rs", 0),
     ("src/node/main.rs", 0),
 ];
 

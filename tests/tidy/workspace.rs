@@ -10,7 +10,7 @@ use std::{
 use toml::Table;
 
 /// Allowed dependencies of each crate. The dependencies of an allowed crate are allowed too.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("ledger-limits", &[]),
     ("ledger-metrics", &[]),
     ("ledger-crypto", &[]),
@@ -42,6 +42,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ),
     ("ledger-client", &["ledger-types", "ledger-crypto"]),
     ("ledger-bft", &["ledger-actors"]),
+    ("ledger-relay", &["ledger-actors"]),
     ("ledger-test-support", &["ledger-execution", "ledger-store"]),
     (
         "ledger-node",
