@@ -208,12 +208,12 @@ pub enum EngineRequest {
 /// What a node of a chain of several validators starts with, beside the ledger.
 #[derive(Debug)]
 pub struct ConsensusStart {
-    /// Address of the node's key.
-    pub address: AccountAddress,
+    /// Address of this validator. `None` for a full node.
+    pub address: Option<AccountAddress>,
     /// The durable memory of the node.
     pub log: ConsensusLog,
-    /// Receives each height that this node begins because it has transactions. The engine announces
-    /// it to the peers.
+    /// Receives each height that this validator begins because it has transactions. The engine
+    /// announces it to the peers.
     pub work: watch::Sender<u64>,
     /// Receives a value when a node that followed without votes may vote from the next height on.
     pub may_vote: oneshot::Sender<()>,

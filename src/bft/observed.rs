@@ -44,6 +44,8 @@ struct State {
 pub struct Observed {
     validators: ValidatorSet,
     allowed: Arc<AllowedPeers>,
+    /// Whether this node's engine signs.
+    is_signer: bool,
     started: Instant,
     state: Mutex<State>,
     // Notified when a peer may be further than it was, or the node listens.
@@ -51,10 +53,11 @@ pub struct Observed {
 }
 
 impl Observed {
-    pub fn new(validators: ValidatorSet, allowed: Arc<AllowedPeers>) -> Self {
+    pub fn new(validators: ValidatorSet, allowed: Arc<AllowedPeers>, is_signer: bool) -> Self {
         Self {
             validators,
             allowed,
+            is_signer,
             started: Instant::now(),
             state: Mutex::default(),
             progress: Notify::new(),
@@ -110,11 +113,21 @@ impl Observed {
         tips.into_iter().max().filter(|_| is_quorum)
     }
 
-    /// Returns whether a connected peer works on this height or a later one.
+    /// Returns whether a connected peer works on this height or a later one, so that this node
+    /// begins it too. To a node that signs only validators count: what a full node has more than
+    /// this one are decided blocks of heights that a quorum signed, and this node began them then.
     pub fn has_begun(&self, height: u64) -> bool {
         let state = self.state();
-        let mut peers = state.peers.values();
-        peers.any(|peer| peer.height >= height || peer.tip >= height)
+        state.peers.iter().any(|(peer, progress)| {
+            (progress.height >= height || progress.tip >= height)
+                && (!self.is_signer || self.validator(peer).is_some())
+        })
+    }
+
+    /// Returns the validator of the chain that runs on a peer.
+    fn validator(&self, peer: &PeerId) -> Option<AccountAddress> {
+        let validator = self.allowed.validator(peer)?;
+        self.validators.get(&validator).map(|one| one.address)
     }
 
     /// Returns the validators of the chain.
@@ -188,9 +201,7 @@ impl Observed {
                 };
                 let tip = status.tip_height.0;
                 progress.tip = tip;
-                let validator = self.allowed.validator(peer);
-                if let Some(validator) = validator.filter(|one| self.validators.get(one).is_some())
-                {
+                if let Some(validator) = self.validator(peer) {
                     let at = Instant::now();
                     state.statements.insert(validator, Statement { tip, at });
                 }
@@ -222,10 +233,15 @@ mod tests {
     }
 
     fn observed(validators: u8) -> Observed {
+        observed_by(validators, true)
+    }
+
+    fn observed_by(validators: u8, is_signer: bool) -> Observed {
         let keys =
             (0..validators).map(|index| Ed25519PrivateKey::from_seed(&[index; 32]).public_key());
         let peers: Vec<_> = (1..=4).map(peer).collect();
-        let observed = Observed::new(ValidatorSet::new(keys), Arc::new(AllowedPeers::new(&peers)));
+        let allowed = Arc::new(AllowedPeers::new(&peers));
+        let observed = Observed::new(ValidatorSet::new(keys), allowed, is_signer);
         for peer in &peers {
             observed.record(&NetworkEvent::PeerConnected(peer.identity.0));
         }
@@ -281,6 +297,18 @@ mod tests {
         assert!(observed.is_in_contact(&validator));
         tokio::time::advance(Duration::from_millis(1)).await;
         assert!(!observed.is_in_contact(&validator));
+    }
+
+    #[test]
+    fn a_full_node_makes_no_signer_begin_a_height() {
+        let begun_by = |index, is_signer| {
+            let observed = observed_by(4, is_signer);
+            state_tip(&observed, index, 7);
+            observed.has_begun(7)
+        };
+        assert!(begun_by(1, true) && begun_by(1, false));
+        assert!(!begun_by(4, true), "a full node");
+        assert!(begun_by(4, false), "it may have what the validators lost");
     }
 
     #[tokio::test(start_paused = true)]

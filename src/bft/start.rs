@@ -49,15 +49,17 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(settings: &Settings) -> Self {
         let allowed = Arc::new(AllowedPeers::new(&settings.peers));
+        let is_signer = settings.validator_key.is_some();
+        let validators = settings.validators.clone();
         Self {
             stopper: Stopper::new(),
-            observed: Arc::new(Observed::new(settings.validators.clone(), allowed.clone())),
+            observed: Arc::new(Observed::new(validators, allowed.clone(), is_signer)),
             allowed,
             counters: Arc::default(),
             missed_turns: MissedTurns::default(),
             metrics: Metrics::new(),
             own_address: settings.own_address(),
-            is_signer: settings.validator_key.is_some(),
+            is_signer,
             peers_configured: settings.peers.len(),
         }
     }

@@ -83,8 +83,7 @@ impl Bft {
     /// for which the validator may have signed.
     fn vote_above_signed(&mut self, ordering: &Ordering) {
         let height = self.parent.height;
-        let is_validator = self.validators().get(&self.address).is_some();
-        if self.is_signer || !is_validator || height < self.signed_height {
+        if self.is_signer || self.address.is_none() || height < self.signed_height {
             return;
         }
         if let Some(may_vote) = self.may_vote.take() {
@@ -134,17 +133,18 @@ impl Bft {
         if self.next_height.is_none() || is_held {
             return;
         }
-        let is_wanted =
-            self.has_work || self.announced_height >= height || ordering.is_heartbeat_due();
-        if !is_wanted {
-            if !self.is_watching {
+        // A full node has no turn, so what waits in its mempool begins no height.
+        let is_validator = self.address.is_some();
+        let is_due = is_validator && (self.has_work || ordering.is_heartbeat_due());
+        if !is_due && self.announced_height < height {
+            if is_validator && !self.is_watching {
                 self.is_watching = true;
                 let reply_to = ordering.peers.ready.clone();
                 ordering.peers.watch_ready.send(WatchReady { reply_to });
             }
             return;
         }
-        if std::mem::take(&mut self.has_work) {
+        if std::mem::take(&mut self.has_work) && is_validator {
             self.work.send_replace(height);
         }
         if let Some(reply) = self.next_height.take() {

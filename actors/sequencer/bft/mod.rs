@@ -7,7 +7,8 @@
 //! Each request of the engine is answered at once, or by the thread `consensus-log` after a write.
 //! The reply to [`EngineRequest::Finalized`] starts the next height. It is withheld while a
 //! decision is not durable, while too many decided blocks are not in the ledger, while disk space
-//! is low, and while no validator has a transaction.
+//! is low, and while no validator has a transaction. A full node answers the same requests, except
+//! for those of a proposer, and begins a height only after a validator.
 
 mod decide;
 pub(crate) mod meter;
@@ -40,13 +41,13 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::{oneshot, watch};
 use worker::{ConsensusJob, PEER_JOBS_MAX, Then};
 
-/// What a validator begins with: the end of its ledger and the content of its consensus log.
+/// What a node begins with: the end of its ledger and the content of its consensus log.
 #[derive(Debug)]
 pub(crate) struct BftStart {
     pub(crate) chain: Chain,
-    /// Address of this node's key.
-    pub(crate) address: AccountAddress,
-    /// Receives each height that this node begins because it has transactions.
+    /// Address of this validator. `None` for a full node.
+    pub(crate) address: Option<AccountAddress>,
+    /// Receives each height that this validator begins because it has transactions.
     pub(crate) work: watch::Sender<u64>,
     /// Receives a value when a node that followed without votes may vote.
     pub(crate) may_vote: oneshot::Sender<()>,
@@ -85,7 +86,8 @@ struct OwnBatch {
 #[derive(Debug)]
 pub(crate) struct Bft {
     chain: Chain,
-    address: AccountAddress,
+    /// Address of this validator. `None` for a full node.
+    address: Option<AccountAddress>,
     /// Queue of the thread that checks blocks and writes the log.
     jobs: Sender<ConsensusJob>,
     meter: Arc<ProposalMeter>,

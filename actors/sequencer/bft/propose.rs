@@ -28,11 +28,14 @@ impl Bft {
         reply: oneshot::Sender<EncodedBlock>,
         ordering: &mut Ordering,
     ) {
+        let Some(proposer) = self.address else {
+            return ordering.report(&"the engine of a full node requests a block");
+        };
         let turn = Turn {
             height,
             round,
             valid_round: None,
-            proposer: self.address,
+            proposer,
         };
         if let Some(proposal) = self.proposals.of_round(turn) {
             let own = encoded(&proposal.block);

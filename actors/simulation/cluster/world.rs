@@ -244,7 +244,7 @@ impl World {
             saved: files.saved.as_deref(),
             has_eager_compaction: self.options.has_eager_compaction,
             consensus: Some(ConsensusStart {
-                address: AccountAddress::from_public_key(&public_key),
+                address: Some(AccountAddress::from_public_key(&public_key)),
                 log,
                 work,
                 // An engine of the model votes from the next start of its node on.

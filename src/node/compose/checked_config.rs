@@ -116,7 +116,7 @@ mod tests {
             format!("api.tls_private_key={}", files.key_file().display()),
         ];
         assert_eq!(rejection(&tls), None);
-        // A node that orders alone does not read the directory of a validator.
+        // A node that orders alone does not read the directory of a node of several.
         let named = SETTINGS.iter().filter(|setting| {
             matches!(setting.kind, Kind::OptionalPath) && setting.key != "consensus.directory"
         });

@@ -66,10 +66,9 @@ mod bft {
         genesis_hash: HashValue,
         directory: &Path,
     ) -> Result<(Node, Engine), RunError> {
-        let failed =
-            |error: ConsensusError| RunError::fatal("the validator does not start", &error);
+        let failed = |error: ConsensusError| RunError::fatal("the node does not start", &error);
         let directory = ConsensusDirectory::new(directory);
-        let (prepared, consensus) = PreparedEngine::open(directory).map_err(failed)?;
+        let (prepared, consensus) = PreparedEngine::open(directory, &chain).map_err(failed)?;
         let started = Node::start_with_consensus(
             chain,
             store,

@@ -136,7 +136,7 @@ fn check_mode(config: &Config, genesis: &Genesis) -> Result<(), ConfigError> {
              was built with it"
         }
         (true, true) if settings.consensus.directory.is_none() => {
-            "sequencer.mode = bft needs consensus.directory, the directory of a validator"
+            "sequencer.mode = bft needs consensus.directory, the directory of a node"
         }
         (true, false) => {
             "sequencer.mode = bft, but the genesis has no validators; set sequencer.mode = solo"

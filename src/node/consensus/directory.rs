@@ -20,7 +20,7 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// File of the key that signs votes, in the text form of account keys.
+/// File of the key that signs votes, in the text form of account keys. A full node has none.
 const VALIDATOR_KEY: &str = "validator.key";
 /// File of the key of connections, in the text form of account keys.
 const NETWORK_KEY: &str = "network.key";
@@ -32,11 +32,11 @@ const ENGINE_LOG: &str = "engine.log";
 /// Maximum size of the file of peers, in bytes: about 300 for each of a thousand.
 const PEERS_BYTES_MAX: usize = 1024 * 1024;
 
-/// The keys of a validator.
+/// The keys of a node.
 #[derive(Debug)]
 pub struct Secrets {
-    /// Key that signs votes.
-    pub validator: Ed25519PrivateKey,
+    /// Key that signs votes. `None` for a full node.
+    pub validator: Option<Ed25519PrivateKey>,
     /// Key of connections.
     pub network: NetworkKey,
 }
@@ -55,6 +55,12 @@ pub enum DirectoryError {
     /// A key is not 64 hexadecimal digits.
     #[error("{0}: a key is 64 hexadecimal digits")]
     Key(PathBuf),
+    /// The key that signs votes is missing.
+    #[error(
+        "{0} is missing, but this is the directory of a validator; the directory of a full node is \
+         created by ledger-node cluster add-full-node"
+    )]
+    NoValidatorKey(PathBuf),
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     File {
@@ -155,8 +161,8 @@ impl ConsensusDirectory {
         self.file(ENGINE_LOG)
     }
 
-    /// Creates the directory with new files: keys that only the owner can read, the peers, and the
-    /// record that no height was signed.
+    /// Creates the directory with new files: keys that only the owner can read, the peers, and for
+    /// a validator the record that no height was signed. A full node has no `validator_seed`.
     ///
     /// # Errors
     ///
@@ -164,7 +170,7 @@ impl ConsensusDirectory {
     /// cannot be written.
     pub fn create(
         &self,
-        validator_seed: &[u8; 32],
+        validator_seed: Option<&[u8; 32]>,
         network_seed: &[u8; 32],
         peers: Vec<PeerEntry>,
     ) -> Result<(), DirectoryError> {
@@ -172,9 +178,15 @@ impl ConsensusDirectory {
             path: self.0.clone(),
             source,
         })?;
-        for (name, seed) in [(VALIDATOR_KEY, validator_seed), (NETWORK_KEY, network_seed)] {
-            let text = private_key_text(&Ed25519PrivateKey::from_seed(seed));
-            self.write_new(name, &text, 0o600)?;
+        let seeds = [
+            (VALIDATOR_KEY, validator_seed),
+            (NETWORK_KEY, Some(network_seed)),
+        ];
+        for (name, seed) in seeds {
+            if let Some(seed) = seed {
+                let text = private_key_text(&Ed25519PrivateKey::from_seed(seed));
+                self.write_new(name, &text, 0o600)?;
+            }
         }
         let text =
             toml::to_string(&PeersFile { peers }).map_err(|error| DirectoryError::Peers {
@@ -182,8 +194,11 @@ impl ConsensusDirectory {
                 cause: error.to_string(),
             })?;
         self.write_new(PEERS, &text, 0o644)?;
-        let created = ConsensusLog::create(&self.0, 0);
-        created.map(drop).map_err(|source| self.log_error(source))
+        if validator_seed.is_some() {
+            let created = ConsensusLog::create(&self.0, 0);
+            created.map_err(|source| self.log_error(source))?;
+        }
+        Ok(())
     }
 
     /// Writes a file that does not exist.
@@ -208,9 +223,25 @@ impl ConsensusDirectory {
     /// Returns [`DirectoryError::Secret`] or [`DirectoryError::Key`] if one cannot be used.
     pub fn secrets(&self) -> Result<Secrets, DirectoryError> {
         Ok(Secrets {
-            validator: Ed25519PrivateKey::from_seed(&*self.seed(VALIDATOR_KEY)?),
+            validator: self.validator_key()?,
             network: NetworkKey::from_seed(*self.seed(NETWORK_KEY)?),
         })
+    }
+
+    fn validator_key(&self) -> Result<Option<Ed25519PrivateKey>, DirectoryError> {
+        match self.seed(VALIDATOR_KEY) {
+            Ok(seed) => Ok(Some(Ed25519PrivateKey::from_seed(&seed))),
+            Err(DirectoryError::Secret {
+                source: SecretFileError::Unreadable(error),
+                ..
+            }) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the error that this is the directory of a validator without its key.
+    pub fn no_validator_key(&self) -> DirectoryError {
+        DirectoryError::NoValidatorKey(self.file(VALIDATOR_KEY))
     }
 
     fn seed(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, DirectoryError> {
@@ -273,11 +304,14 @@ impl ConsensusDirectory {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Self::secrets`] if this is no validator's directory,
-    /// [`DirectoryError::Log`] if the record is in use or cannot be written, and
-    /// [`DirectoryError::File`] if the engine's log cannot be removed.
+    /// Returns the errors of [`Self::secrets`] if this is no node's directory,
+    /// [`DirectoryError::NoValidatorKey`] if it is not a validator's, [`DirectoryError::Log`] if the
+    /// record is in use or cannot be written, and [`DirectoryError::File`] if the engine's log cannot
+    /// be removed.
     pub fn confirm_height(&self, height: u64) -> Result<Option<u64>, DirectoryError> {
-        self.secrets()?;
+        if self.secrets()?.validator.is_none() {
+            return Err(self.no_validator_key());
+        }
         let (log, recorded) = self.consensus_log(None)?;
         let path = self.engine_log();
         match fs::remove_file(&path) {

@@ -1,4 +1,4 @@
-//! The engine of a validator, beside its node.
+//! The engine of a validator or a full node, beside the node.
 
 use super::{ConsensusDirectory, DirectoryError, Secrets};
 use crate::config::Settings;
@@ -25,12 +25,15 @@ use tokio::{
 /// Name of the thread that replaces an engine.
 const START_THREAD: &str = "consensus-start";
 
-/// The reason that a validator does not start.
+/// The reason that a node of several validators does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ConsensusError {
     /// A file of the directory cannot be used.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
+    /// The key that signs votes is of another chain.
+    #[error("{0}, the address of its validator.key, is no validator of the genesis")]
+    NoValidator(AccountAddress),
     /// The engine's log cannot be read.
     #[error("{path}: {source}")]
     EngineLog {
@@ -65,23 +68,40 @@ struct Notices {
 }
 
 impl PreparedEngine {
-    /// Reads the directory of a validator. Also returns what its node starts with.
+    /// Reads the directory of a node. Also returns what the node starts with.
     ///
     /// # Errors
     ///
-    /// Returns [`ConsensusError`] if a file cannot be used.
-    pub fn open(directory: ConsensusDirectory) -> Result<(Self, ConsensusStart), ConsensusError> {
+    /// Returns [`ConsensusError`] if a file cannot be used, a validator's key is missing, or the
+    /// key is not one of the chain's validators.
+    pub fn open(
+        directory: ConsensusDirectory,
+        chain: &Chain,
+    ) -> Result<(Self, ConsensusStart), ConsensusError> {
         let secrets = directory.secrets()?;
+        let key = secrets.validator.as_ref();
+        let address = key.map(|key| AccountAddress::from_public_key(&key.public_key()));
+        if let Some(address) = address
+            && chain.validators().get(&address).is_none()
+        {
+            return Err(ConsensusError::NoValidator(address));
+        }
         let log_path = directory.engine_log();
         let logged_height = log_height(&log_path).map_err(|source| ConsensusError::EngineLog {
             path: log_path,
             source,
         })?;
         let (log, signed_height) = directory.consensus_log(logged_height)?;
+        // A full node has no record of a height, and the engine's log of one without votes is
+        // another file.
+        let has_voted = logged_height.is_some() || signed_height.is_some_and(|it| it != u64::MAX);
+        if address.is_none() && has_voted {
+            return Err(directory.no_validator_key().into());
+        }
         let (work, heights) = watch::channel(0);
         let (may_vote, may_vote_receiver) = oneshot::channel();
         let start = ConsensusStart {
-            address: AccountAddress::from_public_key(&secrets.validator.public_key()),
+            address,
             log,
             work,
             may_vote,
@@ -115,7 +135,7 @@ impl PreparedEngine {
         let chain = node.chain();
         let log_path = self.directory.engine_log();
         let logged = self.logged_height;
-        let is_validator = is_validator(chain, &self.secrets);
+        let is_validator = self.secrets.validator.is_some();
         let is_signer = is_validator && may_sign(next_height, self.signed_height, logged);
         if is_validator && !is_signer {
             tracing::warn!(
@@ -126,10 +146,13 @@ impl PreparedEngine {
                  without votes until the others have decided that height"
             );
         }
+        if !is_validator {
+            tracing::info!(next_height, "this full node follows the validators");
+        }
         let peers = self.directory.peers()?;
         let Secrets { validator, network } = self.secrets;
         let engine_settings = ledger_bft::Settings {
-            validator_key: is_signer.then(|| validator.clone()),
+            validator_key: validator.clone().filter(|_| is_signer),
             network_key: network,
             validators: chain.validators().clone(),
             vendor: chain.vendor().clone(),
@@ -151,12 +174,6 @@ impl PreparedEngine {
             task: tokio::spawn(run),
         })
     }
-}
-
-/// Returns whether the node's key is one of the validators'.
-fn is_validator(chain: &Chain, secrets: &Secrets) -> bool {
-    let address = AccountAddress::from_public_key(&secrets.validator.public_key());
-    chain.validators().get(&address).is_some()
 }
 
 /// The engine of a node, and how it is started. Clones share it.
@@ -249,14 +266,15 @@ impl RunningEngine {
 }
 
 /// Passes the notices of the node to the engine, and reports the end of the engine to the node.
-async fn run(slot: EngineSlot, notices: Notices, key: Ed25519PrivateKey, node: NodeHandle) {
+/// `key` is that of a validator.
+async fn run(slot: EngineSlot, notices: Notices, key: Option<Ed25519PrivateKey>, node: NodeHandle) {
     let Notices { mut work, may_vote } = notices;
     let reason = tokio::select! {
         reason = announce(&slot, &mut work) => reason,
-        may_vote = may_vote => match may_vote {
-            Ok(()) => vote(slot, key, &mut work).await,
-            // The node has stopped.
-            Err(_) => return,
+        may_vote = may_vote => match (may_vote, key) {
+            (Ok(()), Some(key)) => vote(slot, key, &mut work).await,
+            // The node has stopped. A full node has no notice of this kind.
+            (Err(_), _) | (_, None) => return,
         },
     };
     if let Some(reason) = reason {

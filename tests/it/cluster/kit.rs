@@ -1,4 +1,4 @@
-//! The validators of a chain, as processes on one machine.
+//! The validators and the full nodes of a chain, as processes on one machine.
 
 use ledger_test_support::{
     TestAccount,
@@ -38,10 +38,10 @@ fn free_port() -> u16 {
     }
 }
 
-/// Changes the command that starts a validator, whose index it receives.
+/// Changes the command that starts a node, whose index it receives.
 type Wrap = Box<dyn Fn(usize, Command) -> Command + Send + Sync>;
 
-/// The validators of a chain. Those that were killed are absent.
+/// The nodes of a chain: validators, and full nodes after them. Those that were killed are absent.
 pub struct Cluster {
     /// Keys, genesis, and what the validators must not forget.
     files: TempDir,
@@ -50,7 +50,7 @@ pub struct Cluster {
     relay_ports: Vec<u16>,
     nodes: Vec<Option<TestNode>>,
     wrap: Wrap,
-    /// Settings of all nodes beside those of their validator.
+    /// Settings of all nodes beside those of their keys and peers.
     more_settings: Vec<String>,
 }
 
@@ -62,12 +62,17 @@ impl Cluster {
 
     /// Starts the validators as [`Self::start`] does, with additional settings.
     pub fn start_with(more_settings: &[&str]) -> Self {
-        Self::start_all(Box::new(|_, command| command), more_settings)
+        Self::start_full(0, more_settings)
+    }
+
+    /// Starts the validators as [`Self::start_with`] does, and full nodes.
+    pub fn start_full(full_nodes: usize, more_settings: &[&str]) -> Self {
+        Self::start_all(Box::new(|_, command| command), full_nodes, more_settings)
     }
 
     /// Starts the validators as [`Self::start`] does, each by the command that `wrap` returns.
     pub fn start_wrapped(wrap: Wrap) -> Self {
-        Self::start_all(wrap, &[])
+        Self::start_all(wrap, 0, &[])
     }
 
     /// Starts the validators with additional settings, one of them on a slow disk.
@@ -77,48 +82,50 @@ impl Cluster {
             true => disk.wrap(command),
             false => command,
         });
-        Self::start_all(wrap, more_settings)
+        Self::start_all(wrap, 0, more_settings)
     }
 
-    fn start_all(wrap: Wrap, more_settings: &[&str]) -> Self {
+    fn start_all(wrap: Wrap, full_nodes: usize, more_settings: &[&str]) -> Self {
+        let count = VALIDATORS + full_nodes;
         let files = tempfile::tempdir().unwrap();
         let dir = files.path().join("cluster");
         let created = binary()
-            .args(["cluster", "init", "--validators", "4", "--dir"])
+            .args(["cluster", "init", "--validators", "4", "--full-nodes"])
+            .args([&full_nodes.to_string(), "--dir"])
             .arg(&dir)
             .output()
             .unwrap();
         assert!(created.status.success(), "{created:?}");
-        let free_ports = || (0..VALIDATORS).map(|_| free_port()).collect::<Vec<_>>();
-        let (ports, relay_ports) = (free_ports(), free_ports());
-        for index in 0..VALIDATORS {
-            let peers = dir.join(format!("node-{index}/validator/peers.toml"));
-            replace_ports(&peers, 7000, &ports);
-            replace_ports(&peers, 7400, &relay_ports);
-        }
+        let free_ports = || (0..count).map(|_| free_port()).collect::<Vec<_>>();
         let mut cluster = Self {
             files,
-            ledgers: (0..VALIDATORS)
+            ledgers: (0..count)
                 .map(|_| Arc::new(tempfile::tempdir().unwrap()))
                 .collect(),
-            ports,
-            relay_ports,
-            nodes: (0..VALIDATORS).map(|_| None).collect(),
+            ports: free_ports(),
+            relay_ports: free_ports(),
+            nodes: (0..count).map(|_| None).collect(),
             wrap,
             more_settings: more_settings.iter().map(|&one| one.to_owned()).collect(),
         };
-        for index in 0..VALIDATORS {
+        for index in 0..count {
+            let peers = cluster.keys(index).join("peers.toml");
+            replace_ports(&peers, 7000, &cluster.ports);
+            replace_ports(&peers, 7400, &cluster.relay_ports);
+        }
+        for index in 0..count {
             cluster.start_node(index);
         }
         cluster
     }
 
-    fn settings(&self, index: usize) -> Vec<String> {
+    /// Returns the settings of a node.
+    pub fn settings(&self, index: usize) -> Vec<String> {
         let dir = self.directory();
         let mut settings = vec![
             format!("chain.genesis={}", dir.join("genesis.toml").display()),
             "sequencer.mode=bft".to_owned(),
-            format!("consensus.directory={}", self.validator(index).display()),
+            format!("consensus.directory={}", self.keys(index).display()),
             format!("consensus.listen=127.0.0.1:{}", self.ports[index]),
             format!(
                 "consensus.relay_listen=127.0.0.1:{}",
@@ -130,7 +137,7 @@ impl Cluster {
         settings
     }
 
-    /// Starts a validator in its directories.
+    /// Starts a node in its directories.
     pub fn start_node(&mut self, index: usize) {
         let settings = self.settings(index);
         let ledger = Arc::clone(&self.ledgers[index]);
@@ -138,29 +145,34 @@ impl Cluster {
         self.nodes[index] = Some(TestNode::spawn(command, ledger, settings));
     }
 
-    /// Returns a validator that runs.
+    /// Returns a node that runs.
     pub fn node(&self, index: usize) -> &TestNode {
         self.nodes[index].as_ref().unwrap()
     }
 
-    /// Kills a validator.
+    /// Kills a node.
     pub fn kill(&mut self, index: usize) {
         self.nodes[index].take().unwrap().kill();
     }
 
-    /// Stops a validator.
+    /// Stops a node.
     pub fn stop(&mut self, index: usize) {
         let mut node = self.nodes[index].take().unwrap();
         let status = node.stop("TERM");
         assert!(status.success(), "{}", node.log());
     }
 
-    /// Returns the directory of the ledger of a validator.
+    /// Returns the directory of the ledger of a node.
     pub fn ledger(&self, index: usize) -> &Path {
         self.ledgers[index].path()
     }
 
-    /// Returns the directory of the genesis and the validators' directories.
+    /// Replaces the directory of the ledger of a stopped node by an empty one.
+    pub fn empty_ledger(&mut self, index: usize) {
+        self.ledgers[index] = Arc::new(tempfile::tempdir().unwrap());
+    }
+
+    /// Returns the directory of the genesis and the nodes' directories.
     pub fn directory(&self) -> PathBuf {
         self.files.path().join("cluster")
     }
@@ -168,6 +180,14 @@ impl Cluster {
     /// Returns the directory of a validator's keys and memory.
     pub fn validator(&self, index: usize) -> PathBuf {
         self.directory().join(format!("node-{index}/validator"))
+    }
+
+    /// Returns the directory of a node's keys and peers.
+    pub fn keys(&self, index: usize) -> PathBuf {
+        match index < VALIDATORS {
+            true => self.validator(index),
+            false => self.directory().join(format!("node-{index}/full-node")),
+        }
     }
 
     /// Commits a transfer of a development account at a node.

@@ -1,9 +1,10 @@
-//! Four validators on one machine order the same ledger.
+//! Four validators on one machine order the same ledger, and full nodes follow them.
 //!
 //! | subject | file |
 //! |---|---|
 //! | the processes | `kit.rs` |
 //! | commits while all validators run and without some of them | `commits.rs` |
+//! | full nodes | `full_nodes.rs` |
 //! | validators that lost the record of their votes | `votes.rs` |
 //! | a validator with a changed balance in its store | `changed_state.rs` |
 //! | certificates, health, metrics and the log | `observed.rs` |
@@ -18,6 +19,7 @@ mod checker;
 mod commits;
 #[cfg(target_os = "linux")]
 mod faults;
+mod full_nodes;
 #[cfg(target_os = "linux")]
 mod history;
 pub mod kit;

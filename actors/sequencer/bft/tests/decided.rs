@@ -113,3 +113,34 @@ fn names_the_oldest_height_that_pruning_has_left() {
     });
     assert_eq!(oldest_height(&mut validator), Some(4));
 }
+
+#[test]
+fn a_full_node_begins_a_height_only_after_a_validator() {
+    let files = Files::new();
+    files.log().record_height(u64::MAX).unwrap();
+    let mut node = files.start_full_node();
+    node.ordering.config.heartbeat_secs = 1;
+    let is_signer = false;
+    let next = node.request(|reply| EngineRequest::Ready { is_signer, reply });
+    assert_eq!(next, Some(1));
+    let reached = EngineRequest::QuorumReached { height: 0 };
+    node.bft.handle(reached, &mut node.ordering);
+    let mut memory = MemoryChain::new(&genesis());
+    let turn = turn(1, 0);
+    let block = node.block_of(turn, &[]);
+    node.receive(turn, &block);
+    node.decide(turn, block.hash).unwrap();
+    node.commit_next(&mut memory);
+    let mut next = node.finalize(turn, block.hash);
+    node.bft.handle_ready(&mut node.ordering);
+    assert!(next.try_recv().is_err(), "its transactions begin no height");
+    assert_eq!(node.watches.try_iter().count(), 0);
+    let announced = EngineRequest::WorkAnnounced { height: 2 };
+    node.bft.handle(announced, &mut node.ordering);
+    assert_eq!(next.try_recv(), Ok(2));
+    assert!(
+        !node.work.has_changed().unwrap(),
+        "a validator announced it"
+    );
+    assert!(node.may_vote.try_recv().is_err(), "it has no votes");
+}

@@ -97,13 +97,17 @@ impl Files {
         Validator::start(self, 2)
     }
 
+    pub(super) fn start_full_node(&self) -> Validator {
+        Validator::start_as(None, self, 2)
+    }
+
     /// Starts a whole node, without an engine. Also returns the height that the engine would decide
     /// first.
     pub(super) async fn start_node(&self, config: NodeConfig) -> (Node, u64) {
         let chain = build_chain(&genesis()).unwrap();
         let store = Store::open(self.ledger.path(), &StoreOptions::default()).unwrap();
         let consensus = ConsensusStart {
-            address: address(0),
+            address: Some(address(0)),
             log: self.log(),
             work: watch::channel(0).0,
             may_vote: oneshot::channel().0,
@@ -115,7 +119,7 @@ impl Files {
     }
 }
 
-/// A validator between two starts.
+/// A validator or a full node between two starts.
 pub(super) struct Validator {
     pub(super) bft: Bft,
     pub(super) ordering: Ordering,
@@ -147,6 +151,14 @@ pub(super) fn recipient<M: Send + 'static>() -> (Recipient<M>, Receiver<M>) {
 
 impl Validator {
     pub(super) fn start(files: &Files, blocks_in_flight_max: usize) -> Self {
+        Self::start_as(Some(address(0)), files, blocks_in_flight_max)
+    }
+
+    fn start_as(
+        address: Option<AccountAddress>,
+        files: &Files,
+        blocks_in_flight_max: usize,
+    ) -> Self {
         let chain = build_chain(&genesis()).unwrap();
         let (_, reader) = Store::open(files.ledger.path(), &StoreOptions::default())
             .unwrap()
@@ -154,7 +166,7 @@ impl Validator {
         let (work, heights) = watch::channel(0);
         let (may_vote, may_vote_receiver) = oneshot::channel();
         let consensus = ConsensusStart {
-            address: address(0),
+            address,
             log: files.log(),
             work,
             may_vote,

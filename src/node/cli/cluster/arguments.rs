@@ -10,7 +10,10 @@ pub struct InitArguments {
     /// Number of validators: 3f + 1 of them tolerate f that fail or lie
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=ValidatorSet::LENGTH_MAX as i64))]
     pub(super) validators: u16,
-    /// Directory to create, with a directory for each validator
+    /// Number of full nodes, which follow the validators and serve clients
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(super) full_nodes: u16,
+    /// Directory to create, with a directory for each node
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) dir: PathBuf,
     /// First of the ports between nodes. The listeners of clients, operators, the faucet and the

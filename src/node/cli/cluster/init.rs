@@ -1,153 +1,83 @@
-//! `cluster init`: the files of a new chain's validators.
+//! `cluster init`: the files of a new chain's nodes.
 
 use super::{
     super::{CliError, output},
     arguments::InitArguments,
+    files::{Configuration, GENESIS, ListenAddresses, NODES_MAX, NewNode, write},
 };
-use crate::consensus::{ConsensusDirectory, PeerEntry};
-use ledger_bft::NetworkKey;
-use ledger_crypto::Ed25519PrivateKey;
+use crate::consensus::PeerEntry;
 use ledger_execution::development_genesis;
-use ledger_types::{AccountAddress, Genesis, Parameters, ValidatorSet, Vendor};
-use std::{fs, path::Path};
-use zeroize::Zeroizing;
+use ledger_types::{Genesis, Parameters, Vendor};
+use std::fs;
 
-/// Number of ports that each listener of a cluster has: as many as validators.
-const PORTS_PER_LISTENER: u16 = ValidatorSet::LENGTH_MAX as u16;
-
-/// A listener of a node, in the order of their ports.
-#[derive(Clone, Copy)]
-enum Listener {
-    Consensus,
-    Api,
-    Admin,
-    Faucet,
-    Relay,
-}
-
-/// Returns the port of a listener of the node with this index.
-fn port(base_port: u16, listener: Listener, index: u16) -> u16 {
-    base_port + listener as u16 * PORTS_PER_LISTENER + index
-}
-
-/// The secrets of a validator that is created.
-struct NewValidator {
-    validator: Zeroizing<[u8; 32]>,
-    network: Zeroizing<[u8; 32]>,
-}
-
-impl NewValidator {
-    fn random() -> Result<Self, CliError> {
-        Ok(Self {
-            validator: random_seed()?,
-            network: random_seed()?,
-        })
-    }
-
-    fn key(&self) -> Ed25519PrivateKey {
-        Ed25519PrivateKey::from_seed(&self.validator)
-    }
-
-    fn peer(&self, base_port: u16, index: u16) -> PeerEntry {
-        let address = |listener| format!("127.0.0.1:{}", port(base_port, listener, index));
-        let validator = AccountAddress::from_public_key(&self.key().public_key());
-        PeerEntry {
-            identity: NetworkKey::from_seed(*self.network).identity().to_string(),
-            address: address(Listener::Consensus),
-            relay: Some(address(Listener::Relay)),
-            validator: Some(validator.to_long_hex().to_string()),
-        }
-    }
-}
+/// Number of the node that runs the faucet.
+const FAUCET_NODE: u16 = 0;
 
 /// Creates the directory.
 ///
 /// # Errors
 ///
-/// Returns [`CliError::Fatal`] if the directory exists, or a file cannot be written.
+/// Returns [`CliError::Fatal`] if there are too many nodes, the directory exists, or a file cannot
+/// be written.
 pub fn execute(arguments: &InitArguments) -> Result<(), CliError> {
-    let dir = &arguments.dir;
+    let &InitArguments {
+        validators,
+        full_nodes,
+        ref dir,
+        base_port,
+    } = arguments;
+    let count = validators.saturating_add(full_nodes);
+    if count > NODES_MAX {
+        return Err(CliError::Fatal(format!(
+            "{count} nodes are too many: the ports are for at most {NODES_MAX}"
+        )));
+    }
     fs::create_dir(dir).map_err(|error| CliError::fatal(dir.display(), &error))?;
-    let validators = (0..arguments.validators)
-        .map(|_| NewValidator::random())
-        .collect::<Result<Vec<_>, _>>()?;
-    let peers: Vec<PeerEntry> = (0u16..)
-        .zip(&validators)
-        .map(|(index, validator)| validator.peer(arguments.base_port, index))
-        .collect();
-    let genesis = genesis(&validators);
-    let genesis_path = dir.join("genesis.toml");
-    let text = toml::to_string(&genesis)
+    let new_node = |number| match number < validators {
+        true => NewNode::validator(),
+        false => NewNode::full_node(),
+    };
+    let nodes = (0..count)
+        .map(new_node)
+        .collect::<Result<Vec<NewNode>, _>>()?;
+    let genesis = toml::to_string(&genesis(&nodes))
         .map_err(|error| CliError::fatal("the genesis has no TOML form", &error))?;
-    write(&genesis_path, &text)?;
-    for (index, validator) in (0u16..).zip(&validators) {
-        let node = dir.join(format!("node-{index}"));
-        let mut others = peers.clone();
-        others.remove(index.into());
-        ConsensusDirectory::new(&node.join("validator"))
-            .create(&validator.validator, &validator.network, others)
-            .map_err(|error| CliError::fatal("creating a validator", &error))?;
-        write(
-            &node.join("node.toml"),
-            &configuration(arguments.base_port, index),
-        )?;
+    write(&dir.join(GENESIS), &genesis)?;
+    let entries: Vec<PeerEntry> = (0..)
+        .zip(&nodes)
+        .map(|(number, node)| {
+            let listen = ListenAddresses::local(base_port, number);
+            node.entry(listen.consensus, listen.relay)
+        })
+        .collect();
+    for ((number, node), own) in (0..).zip(&nodes).zip(&entries) {
+        let configuration = Configuration {
+            genesis: "../genesis.toml",
+            listen: ListenAddresses::local(base_port, number),
+            has_faucet: number == FAUCET_NODE,
+        };
+        let node_dir = dir.join(format!("node-{number}"));
+        node.create(&node_dir, peers_of(own, &entries), &configuration)?;
     }
     output::line(&format!(
-        "created {} validators in {}; ledger-node cluster run --dir {}",
-        validators.len(),
-        dir.display(),
-        dir.display()
+        "created {validators} validators and {full_nodes} full nodes in {dir}; node-{FAUCET_NODE} \
+         has the faucet; ledger-node cluster run --dir {dir}",
+        dir = dir.display()
     ))?;
     Ok(())
 }
 
+/// Returns the peers of a node: all others of a validator, and the validators of a full node.
+fn peers_of(own: &PeerEntry, entries: &[PeerEntry]) -> Vec<PeerEntry> {
+    let is_validator = |entry: &PeerEntry| entry.validator.is_some();
+    let is_peer = |other: &&PeerEntry| *other != own && (is_validator(own) || is_validator(other));
+    entries.iter().filter(is_peer).cloned().collect()
+}
+
 /// Returns the genesis of a development chain of these validators.
-fn genesis(validators: &[NewValidator]) -> Genesis {
+fn genesis(nodes: &[NewNode]) -> Genesis {
     let mut genesis = development_genesis(4, Vendor::default(), Parameters::default());
-    genesis.validators = validators
-        .iter()
-        .map(|validator| validator.key().public_key())
-        .collect();
+    let keys = nodes.iter().filter_map(NewNode::key);
+    genesis.validators = keys.map(|key| key.public_key()).collect();
     genesis
-}
-
-/// Returns the configuration of a validator. Paths are relative to its directory.
-fn configuration(base_port: u16, index: u16) -> String {
-    let port = |listener| port(base_port, listener, index);
-    format!(
-        "[chain]\n\
-         genesis = \"../genesis.toml\"\n\n\
-         [storage]\n\
-         data_dir = \"ledger\"\n\n\
-         [sequencer]\n\
-         mode = \"bft\"\n\n\
-         [consensus]\n\
-         directory = \"validator\"\n\
-         listen = \"127.0.0.1:{}\"\n\
-         relay_listen = \"127.0.0.1:{}\"\n\n\
-         [api]\n\
-         listen = \"127.0.0.1:{}\"\n\n\
-         [admin]\n\
-         listen = \"127.0.0.1:{}\"\n\n\
-         [faucet]\n\
-         enabled = {}\n\
-         listen = \"127.0.0.1:{}\"\n",
-        port(Listener::Consensus),
-        port(Listener::Relay),
-        port(Listener::Api),
-        port(Listener::Admin),
-        index == 0,
-        port(Listener::Faucet),
-    )
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    fs::write(path, text).map_err(|error| CliError::fatal(path.display(), &error))
-}
-
-fn random_seed() -> Result<Zeroizing<[u8; 32]>, CliError> {
-    let mut seed = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut *seed)
-        .map_err(|error| CliError::fatal("the system returned no random bytes", &error))?;
-    Ok(seed)
 }

@@ -1,8 +1,11 @@
-//! `cluster`: several validators, for a test on one machine or as the files of several machines.
+//! `cluster`: several nodes of one chain, for a test on one machine or as the files of several
+//! machines.
 
 mod arguments;
 #[cfg(feature = "bft")]
 mod confirm;
+#[cfg(feature = "bft")]
+mod files;
 #[cfg(feature = "bft")]
 mod init;
 #[cfg(feature = "bft")]
@@ -16,9 +19,9 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Create the keys, the genesis and the configuration of a new chain's validators
+    /// Create the keys, the genesis and the configuration of a new chain's nodes
     Init(InitArguments),
-    /// Run all validators of a directory on this machine, until a signal
+    /// Run all nodes of a directory on this machine, until a signal
     Run(RunArguments),
     /// Show how far each node is, and the validators that miss their turns
     ///

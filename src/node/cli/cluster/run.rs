@@ -1,4 +1,4 @@
-//! `cluster run`: all validators of a directory as processes on this machine.
+//! `cluster run`: all nodes of a directory as processes on this machine.
 
 use super::{
     super::{CliError, output},
@@ -18,12 +18,12 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Runs the validators. Their logs are on standard error, each line behind the name of its node.
+/// Runs the nodes. Their logs are on standard error, each line behind the name of its node.
 /// Standard output has the ready line of each node.
 ///
 /// # Errors
 ///
-/// Returns [`CliError::Fatal`] if the directory has no validator, one cannot be started, or one
+/// Returns [`CliError::Fatal`] if the directory has no node, one cannot be started, or one
 /// ends before a signal.
 pub fn execute(arguments: &RunArguments) -> Result<(), CliError> {
     let directories = nodes(&arguments.dir)?;
