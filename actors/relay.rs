@@ -10,7 +10,7 @@ use crate::NodeError;
 use ledger_crypto::HashValue;
 use ledger_limits::ClientKey;
 use ledger_types::{CheckedTransaction, SignedTransaction};
-use std::sync::Arc;
+use std::{fmt, ops::AddAssign, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 
 /// Maximum number of transactions that wait for the relay: those of half a second at 32,000 per
@@ -36,7 +36,7 @@ pub enum FoundElsewhere {
     /// Each node that counts has no record of it.
     Unknown,
     /// It is pending at another node.
-    Pending(SignedTransaction),
+    Pending(Box<SignedTransaction>),
     /// It is committed at this version, as another node states.
     Committed {
         /// Version of the transaction.
@@ -71,6 +71,59 @@ pub struct Admission {
     pub rejected: usize,
     /// Not taken, because the mempool or a queue is full. The sender offers them again.
     pub refused: usize,
+}
+
+impl AddAssign for Admission {
+    fn add_assign(&mut self, other: Self) {
+        self.added += other.added;
+        self.known += other.known;
+        self.rejected += other.rejected;
+        self.refused += other.refused;
+    }
+}
+
+/// The state of a relay, and what it exchanged with all peers since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RelayReport {
+    /// Number of connected peers.
+    pub peers: usize,
+    /// Number of peers that it is to be connected to.
+    pub peers_configured: usize,
+    /// Transactions that were sent, once for each peer.
+    pub sent: u64,
+    /// Transactions that were not sent, because the peer was not connected or its queue was full.
+    pub unsent: u64,
+    /// Received transactions, by what became of them.
+    pub received: Admission,
+    /// Look-ups that peers answered.
+    pub answers: u64,
+    /// Look-ups of peers.
+    pub questions: u64,
+    /// Messages that broke the protocol.
+    pub violations: u64,
+}
+
+/// Returns a report.
+type Report = dyn Fn() -> RelayReport + Send + Sync;
+
+/// The reports of a node's relay.
+pub(crate) struct RelaySource(Box<Report>);
+
+impl fmt::Debug for RelaySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RelaySource")
+    }
+}
+
+impl RelaySource {
+    pub(crate) fn new(report: impl Fn() -> RelayReport + Send + Sync + 'static) -> Self {
+        Self(Box::new(report))
+    }
+
+    /// Returns the present report.
+    pub(crate) fn report(&self) -> RelayReport {
+        (self.0)()
+    }
 }
 
 /// The node, as the relay uses it. It runs on the relay's thread.

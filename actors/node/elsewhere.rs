@@ -147,7 +147,7 @@ impl NodeHandle {
         match found {
             FoundElsewhere::Unknown => Ok(Brought::Nothing),
             FoundElsewhere::Unreachable => Err(NodeError::Unresolved),
-            FoundElsewhere::Pending(transaction) => self.bring_pending(transaction, client).await,
+            FoundElsewhere::Pending(transaction) => self.bring_pending(*transaction, client).await,
             FoundElsewhere::Committed { version } => {
                 let end = sleep(CATCH_UP_TIMEOUT);
                 let reached = self.wait_for_version(version, end, client).await;

@@ -18,7 +18,7 @@ use crate::{
         storage::{Answer, Read},
     },
     pruner::Pruner,
-    relay::RelaySender,
+    relay::{RelayReport, RelaySender, RelaySource},
     runtime::{
         actor::{ActorMessage, Handler},
         clock::LedgerClock,
@@ -78,6 +78,8 @@ pub(super) struct Shared {
     pub(super) next_many_wait: AtomicU64,
     /// The consensus engine, while one runs beside the node.
     engine: ArcSwapOption<EngineSource>,
+    /// The relay to the other nodes, while one runs.
+    relay: ArcSwapOption<RelaySource>,
 }
 
 /// The parts of a node that its handles use.
@@ -165,6 +167,7 @@ impl NodeHandle {
                 pool_was_full: AtomicBool::new(false),
                 next_many_wait: AtomicU64::new(0),
                 engine: ArcSwapOption::empty(),
+                relay: ArcSwapOption::empty(),
             }),
             notifier: None,
         }
@@ -263,6 +266,18 @@ impl NodeHandle {
     pub fn engine_report(&self) -> Option<EngineReport> {
         let engine = self.shared.engine.load();
         engine.as_ref().map(|engine| engine.report())
+    }
+
+    /// Names the relay of the node, whose reports metrics show.
+    pub fn observe_relay(&self, report: impl Fn() -> RelayReport + Send + Sync + 'static) {
+        let relay = Arc::new(RelaySource::new(report));
+        self.shared.relay.store(Some(relay));
+    }
+
+    /// Returns the state of the relay, or `None` on a chain of one node.
+    pub fn relay_report(&self) -> Option<RelayReport> {
+        let relay = self.shared.relay.load();
+        relay.as_ref().map(|relay| relay.report())
     }
 
     /// Reports that the consensus engine has stopped, for this reason. Submissions are rejected from

@@ -212,7 +212,7 @@ impl<N: RelayNode> Incoming<'_, N> {
                 if transaction.hash(&self.cx.vendor) != question.hash {
                     return Err(CodecError::Hash);
                 }
-                FoundElsewhere::Pending(transaction)
+                FoundElsewhere::Pending(transaction.into())
             }
         };
         self.peer.traffic.answers.increment();

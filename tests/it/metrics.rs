@@ -176,11 +176,12 @@ async fn families_of_validator() -> BTreeMap<String, Family> {
     Scrape::of(cluster.node(0)).await.families()
 }
 
-/// Returns the documented families of the consensus engine, which this program does not have.
+/// Returns the documented families of consensus engine and relay, which this program does not have.
 #[cfg(not(feature = "bft"))]
 async fn families_of_validator() -> BTreeMap<String, Family> {
     let mut families = documented();
-    families.retain(|name, _| name.starts_with("ledger_consensus_"));
+    let prefixes = ["ledger_consensus_", "ledger_relay_"];
+    families.retain(|name, _| prefixes.iter().any(|prefix| name.starts_with(prefix)));
     families
 }
 

@@ -87,7 +87,7 @@ async fn a_hash_is_unknown_if_no_node_knows_it() {
 async fn what_is_pending_elsewhere_becomes_pending_here() {
     let mut asking = Asking::start().await;
     let transfer = asking.transfer();
-    let found = FoundElsewhere::Pending(signed(&transfer));
+    let found = FoundElsewhere::Pending(signed(&transfer).into());
     let status = asking.status(transfer.hash(), found).await.unwrap();
     assert!(matches!(status, TransactionStatus::Pending(_)));
     // The mempool has it, so no node is asked again.
@@ -107,7 +107,7 @@ async fn what_is_pending_elsewhere_is_pending_although_this_mempool_is_full() {
     let (first, second) = (asking.transfer(), asking.transfer());
     asking.handle.submit(first, ClientKey::NODE).await.unwrap();
     for _ in 0..2 {
-        let found = FoundElsewhere::Pending(signed(&second));
+        let found = FoundElsewhere::Pending(signed(&second).into());
         let status = asking.status(second.hash(), found).await.unwrap();
         assert!(matches!(status, TransactionStatus::Pending(_)));
     }
@@ -123,7 +123,9 @@ async fn a_forged_transaction_is_not_pending() {
         ..signed(&one)
     };
     let hash = forged.hash(asking.handle.chain().vendor());
-    let status = asking.status(hash, FoundElsewhere::Pending(forged)).await;
+    let status = asking
+        .status(hash, FoundElsewhere::Pending(forged.into()))
+        .await;
     assert!(matches!(status, Ok(TransactionStatus::Unknown)));
     asking.node.stop().await.unwrap();
 }
@@ -154,7 +156,7 @@ async fn a_wait_begins_again_with_what_another_node_has() {
         let waited = handle.wait_for_commit(hash, ClientKey::NODE).await;
         waited.unwrap().1
     });
-    let found = FoundElsewhere::Pending(signed(&transfer));
+    let found = FoundElsewhere::Pending(signed(&transfer).into());
     answer(&mut asking.finds, hash, found).await;
     let fixture = Fixture {
         node: asking.node,
@@ -189,7 +191,7 @@ async fn a_wait_for_many_reports_what_is_elsewhere_as_pending() {
     let (first, second, third) = (asking.transfer(), asking.transfer(), asking.transfer());
     let hashes = vec![first.hash(), second.hash(), third.hash()];
     asking.handle.submit(first, ClientKey::NODE).await.unwrap();
-    let elsewhere = signed(&second);
+    let elsewhere = Box::new(signed(&second));
     let mut finds = asking.finds;
     tokio::task::spawn_local(async move {
         while let Some(Find { hash, reply }) = finds.recv().await {
@@ -228,7 +230,7 @@ async fn a_verdict_says_pending_if_another_node_holds_the_transaction() {
     for found in [
         FoundElsewhere::Unknown,
         FoundElsewhere::Unreachable,
-        FoundElsewhere::Pending(signed(&transfer)),
+        FoundElsewhere::Pending(signed(&transfer).into()),
     ] {
         let verdict = handle.verdict(signed(&transfer), None, Lane::Trusted, ClientKey::NODE);
         let (verdict, ()) = tokio::join!(verdict, answer(&mut asking.finds, hash, found));

@@ -37,8 +37,10 @@ const PEERS_BYTES_MAX: usize = 1024 * 1024;
 pub struct Secrets {
     /// Key that signs votes. `None` for a full node.
     pub validator: Option<Ed25519PrivateKey>,
-    /// Key of connections.
+    /// Key of the engine's connections.
     pub network: NetworkKey,
+    /// The same key, for the relay's connections.
+    pub relay: Ed25519PrivateKey,
 }
 
 /// The reason that a directory cannot be used.
@@ -222,9 +224,11 @@ impl ConsensusDirectory {
     ///
     /// Returns [`DirectoryError::Secret`] or [`DirectoryError::Key`] if one cannot be used.
     pub fn secrets(&self) -> Result<Secrets, DirectoryError> {
+        let network_seed = self.seed(NETWORK_KEY)?;
         Ok(Secrets {
             validator: self.validator_key()?,
-            network: NetworkKey::from_seed(*self.seed(NETWORK_KEY)?),
+            network: NetworkKey::from_seed(*network_seed),
+            relay: Ed25519PrivateKey::from_seed(&network_seed),
         })
     }
 

@@ -1,13 +1,18 @@
 //! The engine of a validator or a full node, beside the node.
 
-use super::{ConsensusDirectory, DirectoryError, Secrets};
+use super::{
+    ConsensusDirectory, DirectoryError, Secrets,
+    relay::{self, RelayFiles},
+};
 use crate::config::Settings;
 use ledger_actors::{
     NodeHandle,
     engine::{ConsensusStart, EngineReport, may_sign},
+    relay::{RelayQueues, relay_queues},
 };
 use ledger_bft::{Engine, EngineState, EngineStatus, NodeSender, StartError, Timeouts, log_height};
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
+use ledger_relay::{Relay, RelayState};
 use ledger_types::AccountAddress;
 use ledger_vm::Chain;
 use std::{
@@ -45,6 +50,9 @@ pub enum ConsensusError {
     /// The engine does not start.
     #[error("the consensus engine does not start: {0}")]
     Engine(#[from] StartError),
+    /// The relay does not start.
+    #[error("the relay does not start: {0}")]
+    Relay(#[from] ledger_relay::StartError),
 }
 
 /// An engine that is not started, with what it needs of its directory.
@@ -56,6 +64,7 @@ pub struct PreparedEngine {
     /// Height of the engine's log.
     logged_height: Option<u64>,
     notices: Notices,
+    relay_queues: RelayQueues,
 }
 
 /// Notices of the node to its engine.
@@ -100,12 +109,13 @@ impl PreparedEngine {
         }
         let (work, heights) = watch::channel(0);
         let (may_vote, may_vote_receiver) = oneshot::channel();
+        let (relay, relay_queues) = relay_queues();
         let start = ConsensusStart {
             address,
             log,
             work,
             may_vote,
-            relay: None,
+            relay: Some(relay),
         };
         let prepared = Self {
             directory,
@@ -116,15 +126,17 @@ impl PreparedEngine {
                 work: heights,
                 may_vote: may_vote_receiver,
             },
+            relay_queues,
         };
         Ok((prepared, start))
     }
 
-    /// Starts the engine. `next_height` is the height that it decides first.
+    /// Starts the engine and the relay. `next_height` is the height that the engine decides first.
     ///
     /// # Errors
     ///
-    /// Returns [`ConsensusError`] if a file cannot be used or the engine does not start.
+    /// Returns [`ConsensusError`] if a file cannot be used, or the engine or the relay does not
+    /// start.
     pub fn start(
         self,
         settings: &Settings,
@@ -150,7 +162,17 @@ impl PreparedEngine {
             tracing::info!(next_height, "this full node follows the validators");
         }
         let peers = self.directory.peers()?;
-        let Secrets { validator, network } = self.secrets;
+        let Secrets {
+            validator,
+            network,
+            relay: relay_key,
+        } = self.secrets;
+        let relay_files = RelayFiles {
+            key: relay_key,
+            is_validator,
+            peers: &peers,
+        };
+        let relay = relay::start(relay_files, settings, node, genesis_hash, self.relay_queues)?;
         let engine_settings = ledger_bft::Settings {
             validator_key: validator.clone().filter(|_| is_signer),
             network_key: network,
@@ -168,10 +190,17 @@ impl PreparedEngine {
                 .unwrap_or(usize::MAX),
         };
         let slot = EngineSlot::start(engine_settings, is_validator, node)?;
-        let run = run(slot.clone(), self.notices, validator, node.clone());
+        let notices = run(
+            slot.clone(),
+            self.notices,
+            validator,
+            node.clone(),
+            relay.state(),
+        );
         Ok(RunningEngine {
             slot,
-            task: tokio::spawn(run),
+            relay,
+            task: tokio::spawn(notices),
         })
     }
 }
@@ -247,14 +276,15 @@ impl EngineSlot {
     }
 }
 
-/// A running engine.
+/// A running engine and its relay.
 pub struct RunningEngine {
     slot: EngineSlot,
+    relay: Relay,
     task: JoinHandle<()>,
 }
 
 impl RunningEngine {
-    /// Stops the engine, and waits until its threads have ended.
+    /// Stops the engine and the relay, and waits until their threads have ended.
     pub async fn stop(self) {
         self.task.abort();
         // An error means that it was aborted.
@@ -262,15 +292,23 @@ impl RunningEngine {
         // Blocks this thread, which has nothing else to do during a stop.
         let engine = self.slot.lock().take();
         drop(engine);
+        self.relay.stop();
     }
 }
 
-/// Passes the notices of the node to the engine, and reports the end of the engine to the node.
-/// `key` is that of a validator.
-async fn run(slot: EngineSlot, notices: Notices, key: Option<Ed25519PrivateKey>, node: NodeHandle) {
+/// Passes the notices of the node to the engine, and reports the end of the engine or of the relay
+/// to the node. `key` is that of a validator.
+async fn run(
+    slot: EngineSlot,
+    notices: Notices,
+    key: Option<Ed25519PrivateKey>,
+    node: NodeHandle,
+    relay: watch::Receiver<RelayState>,
+) {
     let Notices { mut work, may_vote } = notices;
     let reason = tokio::select! {
         reason = announce(&slot, &mut work) => reason,
+        () = relay::panicked(relay) => Some("the thread of its relay panicked".to_owned()),
         may_vote = may_vote => match (may_vote, key) {
             (Ok(()), Some(key)) => vote(slot, key, &mut work).await,
             // The node has stopped. A full node has no notice of this kind.

@@ -2,6 +2,7 @@
 
 mod directory;
 mod engine;
+mod relay;
 
 pub use directory::{ConsensusDirectory, DirectoryError, PeerEntry, Secrets};
 pub use engine::{ConsensusError, PreparedEngine, RunningEngine};

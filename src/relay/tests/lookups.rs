@@ -35,7 +35,7 @@ async fn a_committed_transaction_is_found_before_a_pending_one() {
     assert_eq!(node.find(hash).await, FoundElsewhere::Unknown);
 
     one.fake.set_answer(hash, pending(&transaction));
-    let found = FoundElsewhere::Pending(transaction.transaction().clone());
+    let found = FoundElsewhere::Pending(transaction.transaction().clone().into());
     assert_eq!(node.find(hash).await, found);
 
     other.fake.set_answer(hash, COMMITTED);
@@ -46,7 +46,7 @@ async fn a_committed_transaction_is_found_before_a_pending_one() {
     one.fake.set_answer(hash, Answer::Never);
     assert_eq!(node.find(hash).await, found);
     other.fake.set_answer(hash, pending(&transaction));
-    let found = FoundElsewhere::Pending(transaction.transaction().clone());
+    let found = FoundElsewhere::Pending(transaction.transaction().clone().into());
     assert_eq!(node.find(hash).await, found);
 }
 
@@ -118,7 +118,7 @@ async fn validators_pass_on_the_question_of_a_full_node() {
     assert_eq!(asking.fake.questions(), 0, "the asking node is not asked");
 
     other.fake.set_answer(hash, pending(&transaction));
-    let found = FoundElsewhere::Pending(transaction.transaction().clone());
+    let found = FoundElsewhere::Pending(transaction.transaction().clone().into());
     assert_eq!(asking.find(hash).await, found);
     other.fake.set_answer(hash, COMMITTED);
     let found = FoundElsewhere::Committed { version: 7 };

@@ -196,14 +196,15 @@ impl Cluster {
         assert_eq!(committed["success"], true, "{committed}");
     }
 
-    /// Waits until a node has this transaction.
+    /// Waits until a node has committed this transaction.
     pub async fn await_at(&self, index: usize, transfer: &SignedTransaction) {
         let chain = self.node(index).chain().await;
         let hash = transfer.hash(chain.vendor());
         let path = format!("/v1/transactions/by_hash/{hash}");
         until(&format!("{path} at node {index}"), || async {
             let response = self.node(index).get(&path).await;
-            (response.status == 200).then_some(())
+            let is_committed = response.json["type"] == "user_transaction";
+            is_committed.then_some(())
         })
         .await;
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the processes | `kit.rs` |
 //! | commits while all validators run and without some of them | `commits.rs` |
+//! | transactions that travel between the nodes, look-ups at any node | `relay.rs` |
 //! | full nodes | `full_nodes.rs` |
 //! | validators that lost the record of their votes | `votes.rs` |
 //! | a validator with a changed balance in its store | `changed_state.rs` |
@@ -28,5 +29,6 @@ mod load;
 mod observed;
 #[cfg(target_os = "linux")]
 mod plan;
+mod relay;
 mod status;
 mod votes;

@@ -10,6 +10,7 @@ mod family;
 mod http;
 mod ledger;
 mod process;
+mod relay;
 
 use super::context::{Admin, error_response};
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
@@ -24,6 +25,7 @@ pub async fn show(admin: Data<Admin>, listeners: Data<ListenerRegistry>) -> Http
     actors::collect(&admin.node, &mut families);
     ledger::collect(&admin, &mut families);
     consensus::collect(&admin.node, &mut families);
+    relay::collect(&admin.node, &mut families);
     http::collect(&admin.api, &listeners, &mut families);
     process::collect(&mut families);
     match families.text() {
