@@ -30,7 +30,8 @@
 
 use crate::adapter::{Command, NodeSender};
 use crate::context::Ledger;
-use crate::error::StartError;
+use crate::error::{AdmitError, StartError};
+use crate::peers::Peer;
 use crate::settings::Settings;
 use crate::sizes;
 use crate::start::{Actors, Shared, check_listen_address, start_actors};
@@ -138,6 +139,27 @@ impl Engine {
     pub fn announce_work(&self, height: u64) {
         // A full channel has an announcement that the peers have not received yet.
         let _ = self.commands.try_send(Command::AnnounceWork(height));
+    }
+
+    /// Accepts messages of a further peer, and connects to it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AdmitError::Address`] if its address is malformed, [`AdmitError::TooMany`] if
+    /// [`ADMITTED_PEERS_MAX`](sizes::ADMITTED_PEERS_MAX) were admitted since the start, and
+    /// [`AdmitError::Unavailable`] if the engine has stopped or many other commands wait.
+    pub fn admit(&self, peer: &Peer) -> Result<(), AdmitError> {
+        let address = peer.multiaddr()?;
+        let allowed = &self.shared.allowed;
+        if !allowed.contains(&peer.identity.0) {
+            if allowed.len() >= self.shared.peers_at_start + sizes::ADMITTED_PEERS_MAX {
+                return Err(AdmitError::TooMany(sizes::ADMITTED_PEERS_MAX));
+            }
+            // Before the connection, whose first events would be dropped.
+            allowed.insert(peer);
+        }
+        let sent = self.commands.try_send(Command::Connect(address));
+        sent.map_err(|_| AdmitError::Unavailable)
     }
 
     /// Returns the state and the counters of the engine.

@@ -1,4 +1,4 @@
-//! The error of starting the engine.
+//! The errors of starting the engine, and of admitting a peer.
 
 use crate::peers::PeerError;
 use ledger_types::AccountAddress;
@@ -43,4 +43,18 @@ pub enum StartError {
     /// The thread or its runtime did not start.
     #[error("the engine's thread does not start: {0}")]
     Thread(std::io::Error),
+}
+
+/// The error of admitting a peer to a running engine, which does not connect to it.
+#[derive(Debug, thiserror::Error)]
+pub enum AdmitError {
+    /// The address of the peer is malformed.
+    #[error(transparent)]
+    Address(#[from] PeerError),
+    /// As many peers were admitted since the start as the limits of connections have room for.
+    #[error("{0} peers were admitted since the start; restart this node to admit more")]
+    TooMany(usize),
+    /// The engine has stopped, or handles many other commands.
+    #[error("the consensus engine does not take commands now")]
+    Unavailable,
 }

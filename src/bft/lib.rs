@@ -40,7 +40,7 @@ pub const LOG_TARGETS: [&str; 6] = [
 
 pub use adapter::NodeSender;
 pub use engine::{Engine, EngineObserver, log_height};
-pub use error::StartError;
+pub use error::{AdmitError, StartError};
 pub use peers::{NetworkKey, Peer, PeerError, PeerIdentity};
 pub use settings::{Settings, Timeouts};
 pub use status::{EngineState, EngineStatus, Step, StopReason};

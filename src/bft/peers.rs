@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The key of a node's connections. It is not the key of its votes.
 #[derive(Clone)]
@@ -108,6 +109,15 @@ pub struct Peer {
 }
 
 impl Peer {
+    /// Checks the address.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`PeerError::Address`] if it is malformed.
+    pub fn check(&self) -> Result<(), PeerError> {
+        self.multiaddr().map(drop)
+    }
+
     /// Returns the address with the identity, which the engine expects to find there.
     pub(crate) fn multiaddr(&self) -> Result<Multiaddr, PeerError> {
         let address = parse_address(&self.address)?;
@@ -135,21 +145,35 @@ pub(crate) fn parse_address(text: &str) -> Result<Multiaddr, PeerError> {
 }
 
 /// The peers whose messages are accepted, with the validator of each.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct AllowedPeers(BTreeMap<PeerId, Option<AccountAddress>>);
+#[derive(Debug, Default)]
+pub(crate) struct AllowedPeers(RwLock<BTreeMap<PeerId, Option<AccountAddress>>>);
 
 impl AllowedPeers {
     pub(crate) fn new(peers: &[Peer]) -> Self {
         let entry = |peer: &Peer| (peer.identity.0, peer.validator);
-        Self(peers.iter().map(entry).collect())
+        Self(RwLock::new(peers.iter().map(entry).collect()))
+    }
+
+    // Valid even if a holder panicked: each change is complete.
+    fn peers(&self) -> RwLockReadGuard<'_, BTreeMap<PeerId, Option<AccountAddress>>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn contains(&self, peer: &PeerId) -> bool {
-        self.0.contains_key(peer)
+        self.peers().contains_key(peer)
     }
 
     pub(crate) fn validator(&self, peer: &PeerId) -> Option<AccountAddress> {
-        self.0.get(peer).copied().flatten()
+        self.peers().get(peer).copied().flatten()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.peers().len()
+    }
+
+    pub(crate) fn insert(&self, peer: &Peer) {
+        let mut peers = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        peers.insert(peer.identity.0, peer.validator);
     }
 }
 

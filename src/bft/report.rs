@@ -29,7 +29,7 @@ impl Shared {
             height_time: status.height_started.elapsed(),
             round_time: status.round_started.elapsed(),
             peers: self.observed.peer_count(),
-            peers_configured: self.peers_configured,
+            peers_configured: self.allowed.len(),
             sync_lag_blocks: self.observed.credible_tip().saturating_sub(decided_height),
             validators: self.validator_reports(decided_height),
             quorum: self.observed.validators().quorum(),

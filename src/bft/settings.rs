@@ -142,8 +142,9 @@ impl Settings {
         p2p.discovery.max_connections_per_peer = sizes::CONNECTIONS_PER_PEER_MAX;
         p2p.discovery.ip_throttle_duration = sizes::RECONNECT_INTERVAL;
         // The engine's limit of the transport is four times this number.
-        p2p.discovery.num_inbound_peers = self.peers.len().max(4);
-        p2p.discovery.num_outbound_peers = self.peers.len().max(4);
+        let peers_max = self.peers.len() + sizes::ADMITTED_PEERS_MAX;
+        p2p.discovery.num_inbound_peers = peers_max;
+        p2p.discovery.num_outbound_peers = peers_max;
         Ok(ConsensusConfig {
             p2p,
             queue_capacity: sizes::QUEUED_HEIGHTS_MAX,

@@ -50,6 +50,10 @@ pub const SYNC_RESPONSE_BYTES_MIN: usize = 4 << 20;
 /// each pair has two connections while both dial.
 pub const CONNECTIONS_PER_IP_MAX: usize = 64;
 
+/// Maximum number of peers that are admitted between two starts: the engine sizes its limits of
+/// connections at its start, and a stranger may open as many more.
+pub const ADMITTED_PEERS_MAX: usize = 16;
+
 /// Time between two connections from an IP address that is no configured peer's. The addresses of
 /// peers with a DNS name count as such, so a longer time would delay their return.
 pub const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);

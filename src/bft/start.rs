@@ -42,8 +42,8 @@ pub(crate) struct Shared {
     pub own_address: AccountAddress,
     /// Whether the engine signs.
     pub is_signer: bool,
-    /// Number of peers that the node is to connect to.
-    pub peers_configured: usize,
+    /// Number of peers at the start.
+    pub peers_at_start: usize,
 }
 
 impl Shared {
@@ -60,7 +60,7 @@ impl Shared {
             metrics: Metrics::new(),
             own_address: settings.own_address(),
             is_signer,
-            peers_configured: settings.peers.len(),
+            peers_at_start: settings.peers.len(),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     ClientError,
     http::{Endpoint, HttpClient, TrustedRoots, read_json},
 };
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// A client of one admin listener. Clones share its connections.
 #[derive(Debug, Clone)]
@@ -42,6 +42,29 @@ impl AdminClient {
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
         let path = format!("{}{path}", self.base_path);
         let response = self.http.get(&path).await?;
+        read_json(&self.http.url(&path), &response)
+    }
+
+    /// Sends a JSON body, such as a peer to `/peers`, and deserializes the JSON body of the
+    /// response.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ClientError::NoResponse`] if the node does not respond, [`ClientError::Rejected`]
+    /// if it responds with an error status, and [`ClientError::UnexpectedResponse`] if the body is
+    /// no `T`. Except after a rejection, the node may have executed the request.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `body` has no JSON form, such as a map with keys that are no texts.
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
+        let path = format!("{}{path}", self.base_path);
+        let body = serde_json::to_vec(body).expect("the body has a JSON form");
+        let response = self.http.post(&path, "application/json", &body).await?;
         read_json(&self.http.url(&path), &response)
     }
 }

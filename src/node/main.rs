@@ -22,7 +22,6 @@ mod admin;
 mod cli;
 mod compose;
 mod config;
-#[cfg(feature = "bft")]
 mod consensus;
 mod faucet;
 mod open_files;

@@ -44,7 +44,7 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 15] = [
+    const COMMANDS: [&str; 16] = [
         "",
         "run",
         "compact",
@@ -58,6 +58,7 @@ fn prints_the_help_texts_of_the_golden_file() {
         "cluster",
         "cluster init",
         "cluster run",
+        "cluster add-full-node",
         "cluster status",
         "cluster confirm",
     ];

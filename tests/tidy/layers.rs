@@ -72,7 +72,8 @@ const LAYERS: [(&str, Layers); 6] = [
         &[
             &["access", "open_files", "signals", "telemetry"],
             &["config"],
-            &["admin", "consensus", "faucet"],
+            &["consensus"],
+            &["admin", "faucet"],
             &["compose"],
             &["cli"],
         ],

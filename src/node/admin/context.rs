@@ -1,12 +1,15 @@
 //! State of the admin listener's handlers, and the bodies and errors that they share.
 
 use super::forecast::StorageForecast;
-use crate::access::{HostOriginPolicy, RequiredToken};
+use crate::{
+    access::{HostOriginPolicy, RequiredToken},
+    consensus::PeerRegistry,
+};
 use actix_web::{HttpResponse, http::StatusCode};
 use ledger_actors::NodeHandle;
 use ledger_api::{ApiState, ErrorBody, ErrorCode, ErrorKind, UnencodedBody};
 use serde::de::DeserializeOwned;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// Maximum size of a request body of the switches and mailboxes, in bytes.
 pub const BODY_BYTES_MAX: usize = 4096;
@@ -26,6 +29,8 @@ pub struct Admin {
     pub data_dir: PathBuf,
     /// The time at which the ledger has no more space.
     pub forecast: StorageForecast,
+    /// The peers of a node of several validators. `None` on a chain of one node.
+    pub peers: Option<Arc<dyn PeerRegistry>>,
 }
 
 /// Parses a JSON body. `form` describes the expected body, for the message of an error.

@@ -9,6 +9,7 @@
 //! | `/switches` | switches of the REST interface |
 //! | `/connections` | connections of each listener |
 //! | `/consensus` | the consensus engine and the validators as this node observes them |
+//! | `/peers` | the peers of a node of several validators, and the admission of a full node |
 //! | `/storage` | readable versions, size of the ledger and its limit |
 //! | `/flight` | writes the times of the newest blocks into the data directory |
 //! | `/tls/reload` | reads the certificate of the API listener again |
@@ -24,6 +25,7 @@ mod filter;
 mod flight;
 mod forecast;
 mod metrics;
+mod peers;
 mod routes;
 mod storage;
 mod switches;
@@ -33,5 +35,7 @@ mod tls;
 pub use consensus::{ConsensusStatus, Role};
 pub use context::Admin;
 pub use forecast::StorageForecast;
+#[cfg(feature = "bft")]
+pub use peers::{Admitted, Peers};
 pub use routes::configure;
 pub use tls::{ApiCertificate, ReloadGuard, ReloadLock};

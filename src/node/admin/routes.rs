@@ -5,7 +5,7 @@ use super::{
     authorize::authorize,
     budgets, connections, consensus,
     context::{Admin, BODY_BYTES_MAX},
-    filter, flight, metrics, storage, switches,
+    filter, flight, metrics, peers, storage, switches,
     tls::{self, ApiCertificate},
 };
 use actix_web::{
@@ -78,6 +78,12 @@ pub fn configure(
                 web::resource("/consensus")
                     .route(web::get().to(consensus::show))
                     .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/peers")
+                    .route(web::get().to(peers::list))
+                    .route(web::post().to(peers::admit))
+                    .default_service(wrong_method("GET, POST")),
             )
             .service(
                 web::resource("/storage")

@@ -1,10 +1,11 @@
 //! The start of a node, with its consensus engine if several validators order the chain.
 
 use super::error::RunError;
-use crate::config::Settings;
+use crate::{config::Settings, consensus::PeerRegistry};
 use ledger_actors::Node;
 use ledger_store::Store;
 use ledger_vm::Chain;
+use std::sync::Arc;
 
 /// Starts a node, and the engine if the chain has validators. `sequencer.mode` agrees with the
 /// chain (`genesis.rs`).
@@ -36,7 +37,9 @@ pub use bft::Engine;
 #[cfg(feature = "bft")]
 mod bft {
     use super::*;
-    use crate::consensus::{ConsensusDirectory, ConsensusError, PreparedEngine, RunningEngine};
+    use crate::consensus::{
+        ConsensusDirectory, ConsensusError, PreparedEngine, RunningEngine, RunningPeers,
+    };
     use ledger_crypto::HashValue;
     use std::path::Path;
 
@@ -45,6 +48,12 @@ mod bft {
     pub struct Engine(Option<RunningEngine>);
 
     impl Engine {
+        /// Returns the peers of the node.
+        pub fn peers(&self) -> Option<Arc<dyn PeerRegistry>> {
+            let engine = self.0.as_ref()?;
+            Some(Arc::new(RunningPeers::new(engine)))
+        }
+
         /// Stops the engine.
         pub async fn stop(self) {
             if let Some(engine) = self.0 {
@@ -99,6 +108,11 @@ pub struct Engine(());
 
 #[cfg(not(feature = "bft"))]
 impl Engine {
+    /// Returns the peers of the node: none.
+    pub fn peers(&self) -> Option<Arc<dyn PeerRegistry>> {
+        None
+    }
+
     /// Does nothing.
     pub async fn stop(self) {}
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Maximum size of a genesis file, in bytes. It holds about ten million accounts. Without a limit,
 /// a file that is named by mistake could take all memory.
-const FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
+pub const FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
 /// Value of `sequencer.mode` on a chain of several validators.
 const BFT: &str = "bft";

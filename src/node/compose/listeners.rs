@@ -11,6 +11,7 @@ use crate::{
     access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
     admin::{self, ApiCertificate, StorageForecast},
     config::Settings,
+    consensus::PeerRegistry,
     faucet::{self, Faucet},
 };
 use actix_web::web::ServiceConfig;
@@ -57,6 +58,8 @@ pub struct ListenerResources {
     pub admin_token: RequiredToken,
     /// Time at which the ledger has no more space, which the admin listener serves.
     pub forecast: StorageForecast,
+    /// Peers of the node, once its engine has started. `None` on a chain of one node.
+    pub peers: Option<Arc<dyn PeerRegistry>>,
 }
 
 /// The settings and limits of the listeners, and their metrics.
@@ -115,6 +118,7 @@ impl Listeners {
             state.clone(),
             resources.admin_token,
             resources.forecast,
+            resources.peers,
             resources.certificate,
         )?;
         // Last, so that no transaction is accepted before the other listeners have their threads.
@@ -225,6 +229,7 @@ impl Parts<'_> {
         state: ApiState,
         token: RequiredToken,
         forecast: StorageForecast,
+        peers: Option<Arc<dyn PeerRegistry>>,
         certificate: ApiCertificate,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
@@ -241,6 +246,7 @@ impl Parts<'_> {
             token,
             data_dir,
             forecast,
+            peers,
         };
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);

@@ -159,6 +159,7 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
             },
             admin_token: RequiredToken::new(checked.admin_token),
             forecast: StorageForecast::default(),
+            peers: None,
         },
         flight,
     })
@@ -230,6 +231,10 @@ impl Service {
             let (done, has_work) = telemetry::progress();
             QueueProgress { done, has_work }
         });
+        let resources = ListenerResources {
+            peers: engine.peers(),
+            ..resources
+        };
         match start_listeners(settings, &node, &ledger.genesis, resources).await {
             Ok((disk_space, listeners)) => Ok(Self {
                 node,

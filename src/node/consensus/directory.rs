@@ -3,15 +3,17 @@
 //! It is outside of the ledger's directory, so that a copy of the ledger contains neither keys nor
 //! the record of the heights that were signed.
 
+use super::{
+    entry::PeerEntry,
+    peers::{PeersFile, PeersFileError, peers_text},
+};
 use crate::access::{SecretFileError, read_secret_file};
 use ledger_actors::engine::signed_height;
-use ledger_bft::{NetworkKey, Peer, PeerIdentity};
+use ledger_bft::NetworkKey;
 use ledger_client::signer::{parse_private_key, private_key_text};
 use ledger_crypto::Ed25519PrivateKey;
-use ledger_limits::{open_regular_file, read_bounded_text};
+use ledger_limits::open_regular_file;
 use ledger_store::{CONSENSUS_LOG_FILE, ConsensusLog, StoreError};
-use ledger_types::AccountAddress;
-use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, OpenOptions},
     io::{self, Write as _},
@@ -28,9 +30,6 @@ const NETWORK_KEY: &str = "network.key";
 const PEERS: &str = "peers.toml";
 /// File of the engine's log.
 const ENGINE_LOG: &str = "engine.log";
-
-/// Maximum size of the file of peers, in bytes: about 300 for each of a thousand.
-const PEERS_BYTES_MAX: usize = 1024 * 1024;
 
 /// The keys of a node.
 #[derive(Debug)]
@@ -71,14 +70,9 @@ pub enum DirectoryError {
         /// The cause.
         source: io::Error,
     },
-    /// The file of peers is invalid.
-    #[error("{path}: {cause}")]
-    Peers {
-        /// Path of the file.
-        path: PathBuf,
-        /// The cause.
-        cause: String,
-    },
+    /// The file of peers cannot be used.
+    #[error(transparent)]
+    Peers(#[from] PeersFileError),
     /// The record of the signed heights cannot be used.
     #[error("{path}: {source}")]
     Log {
@@ -87,61 +81,6 @@ pub enum DirectoryError {
         /// The cause.
         source: StoreError,
     },
-}
-
-/// The file of peers.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PeersFile {
-    #[serde(default)]
-    peers: Vec<PeerEntry>,
-}
-
-/// A peer in the file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PeerEntry {
-    /// Identity of the peer's network key.
-    pub identity: String,
-    /// Address of the peer, `HOST:PORT`.
-    pub address: String,
-    /// Address of the peer's relay, `HOST:PORT`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relay: Option<String>,
-    /// Address of the validator that runs on the peer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validator: Option<String>,
-}
-
-/// A peer that the node connects to.
-#[derive(Clone, Debug)]
-pub struct NodePeer {
-    /// The peer of the engine.
-    pub peer: Peer,
-    /// Address of the peer's relay, `HOST:PORT`. Without one, this node sends it no transactions.
-    pub relay: Option<String>,
-}
-
-impl PeerEntry {
-    /// Returns the peer.
-    fn parse(&self) -> Result<NodePeer, String> {
-        let identity: PeerIdentity = self.identity.parse().map_err(|error| format!("{error}"))?;
-        let validator = match &self.validator {
-            Some(text) => Some(
-                text.parse::<AccountAddress>()
-                    .map_err(|error| error.to_string())?,
-            ),
-            None => None,
-        };
-        Ok(NodePeer {
-            peer: Peer {
-                identity,
-                address: self.address.clone(),
-                validator,
-            },
-            relay: self.relay.clone(),
-        })
-    }
 }
 
 /// The directory of a node of several validators.
@@ -156,6 +95,11 @@ impl ConsensusDirectory {
 
     fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
+    }
+
+    /// Returns the file of peers.
+    pub fn peers(&self) -> PeersFile {
+        PeersFile::new(self.file(PEERS))
     }
 
     /// Returns the path of the engine's log.
@@ -190,11 +134,10 @@ impl ConsensusDirectory {
                 self.write_new(name, &text, 0o600)?;
             }
         }
-        let text =
-            toml::to_string(&PeersFile { peers }).map_err(|error| DirectoryError::Peers {
-                path: self.file(PEERS),
-                cause: error.to_string(),
-            })?;
+        let text = peers_text(peers).map_err(|cause| PeersFileError::Malformed {
+            path: self.file(PEERS),
+            cause,
+        })?;
         self.write_new(PEERS, &text, 0o644)?;
         if validator_seed.is_some() {
             let created = ConsensusLog::create(&self.0, 0);
@@ -261,24 +204,6 @@ impl ConsensusDirectory {
             Some(key) => Ok(Zeroizing::new(key.seed())),
             None => Err(DirectoryError::Key(path)),
         }
-    }
-
-    /// Reads the peers.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`DirectoryError::File`] or [`DirectoryError::Peers`] if the file cannot be used.
-    pub fn peers(&self) -> Result<Vec<NodePeer>, DirectoryError> {
-        let path = self.file(PEERS);
-        let text = open_regular_file(&path)
-            .and_then(|file| read_bounded_text(file, PEERS_BYTES_MAX))
-            .map_err(|source| DirectoryError::File {
-                path: path.clone(),
-                source,
-            })?;
-        let parsed = toml::from_str::<PeersFile>(&text).map_err(|error| error.to_string());
-        let peers = parsed.and_then(|file| file.peers.iter().map(PeerEntry::parse).collect());
-        peers.map_err(|cause| DirectoryError::Peers { path, cause })
     }
 
     /// Opens the record of the signed heights. Returns it with the newest such height, or with

@@ -1,7 +1,8 @@
 //! The engine of a validator or a full node, beside the node.
 
 use super::{
-    ConsensusDirectory, DirectoryError, Secrets,
+    directory::{ConsensusDirectory, DirectoryError, Secrets},
+    peers::{PeersFile, PeersFileError},
     relay::{self, RelayFiles},
 };
 use crate::config::Settings;
@@ -10,7 +11,10 @@ use ledger_actors::{
     engine::{ConsensusStart, EngineReport, may_sign},
     relay::{RelayQueues, relay_queues},
 };
-use ledger_bft::{Engine, EngineState, EngineStatus, NodeSender, StartError, Timeouts, log_height};
+use ledger_bft::{
+    AdmitError, Engine, EngineState, EngineStatus, NodeSender, Peer, PeerIdentity, StartError,
+    Timeouts, log_height,
+};
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_relay::{Relay, RelayState};
 use ledger_types::AccountAddress;
@@ -36,6 +40,9 @@ pub enum ConsensusError {
     /// A file of the directory cannot be used.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
+    /// The file of peers cannot be used.
+    #[error(transparent)]
+    Peers(#[from] PeersFileError),
     /// The key that signs votes is of another chain.
     #[error("{0}, the address of its validator.key, is no validator of the genesis")]
     NoValidator(AccountAddress),
@@ -161,7 +168,8 @@ impl PreparedEngine {
         if !is_validator {
             tracing::info!(next_height, "this full node follows the validators");
         }
-        let peers = self.directory.peers()?;
+        let peers_file = self.directory.peers();
+        let peers = peers_file.peers()?;
         let Secrets {
             validator,
             network,
@@ -198,8 +206,9 @@ impl PreparedEngine {
             relay.state(),
         );
         Ok(RunningEngine {
+            peers: peers_file,
             slot,
-            relay,
+            relay: Arc::new(relay),
             task: tokio::spawn(notices),
         })
     }
@@ -207,12 +216,18 @@ impl PreparedEngine {
 
 /// The engine of a node, and how it is started. Clones share it.
 #[derive(Clone)]
-struct EngineSlot {
-    /// The engine, unless the node stops or the engine did not start again.
-    engine: Arc<Mutex<Option<Engine>>>,
-    settings: ledger_bft::Settings,
+pub(super) struct EngineSlot {
+    state: Arc<Mutex<SlotState>>,
     is_validator: bool,
     node: NodeHandle,
+}
+
+/// The state of an [`EngineSlot`].
+struct SlotState {
+    /// The engine, unless the node stops or the engine did not start again.
+    engine: Option<Engine>,
+    /// Settings of the engine and of the one that replaces it.
+    settings: ledger_bft::Settings,
 }
 
 impl EngineSlot {
@@ -226,9 +241,9 @@ impl EngineSlot {
         is_validator: bool,
         node: &NodeHandle,
     ) -> Result<Self, StartError> {
+        let engine = None;
         let slot = Self {
-            engine: Arc::default(),
-            settings,
+            state: Arc::new(Mutex::new(SlotState { engine, settings })),
             is_validator,
             node: node.clone(),
         };
@@ -241,22 +256,22 @@ impl EngineSlot {
     /// # Errors
     ///
     /// Returns [`StartError`] if it does not start.
-    fn start_engine(&self, engine: &mut Option<Engine>) -> Result<(), StartError> {
+    fn start_engine(&self, state: &mut SlotState) -> Result<(), StartError> {
         let requests = self.node.engine_requests();
         let requests: NodeSender = Arc::new(move |request| requests.send(request));
-        let started = Engine::start(self.settings.clone(), requests)?;
+        let started = Engine::start(state.settings.clone(), requests)?;
         let (observer, is_validator) = (started.observer(), self.is_validator);
         self.node.observe_engine(move || EngineReport {
             is_validator,
             ..observer.report()
         });
-        *engine = Some(started);
+        state.engine = Some(started);
         Ok(())
     }
 
-    /// Locks the engine. A panic of another holder leaves it running or absent.
-    fn lock(&self) -> MutexGuard<'_, Option<Engine>> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the state. A panic of another holder leaves the engine running or absent.
+    fn lock(&self) -> MutexGuard<'_, SlotState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops the engine and starts it again with a key, so that it votes. Blocks until it listens.
@@ -264,13 +279,39 @@ impl EngineSlot {
     /// # Errors
     ///
     /// Returns [`StartError`] if it does not start. There is no engine then.
-    fn start_to_vote(mut self, key: Ed25519PrivateKey) -> Result<(), StartError> {
-        self.settings.validator_key = Some(key);
-        let mut engine = self.lock();
+    fn start_to_vote(&self, key: Ed25519PrivateKey) -> Result<(), StartError> {
+        let mut state = self.lock();
+        state.settings.validator_key = Some(key);
         // The node may have stopped it.
-        if let Some(follower) = engine.take() {
+        if let Some(follower) = state.engine.take() {
             follower.stop();
-            self.start_engine(&mut engine)?;
+            self.start_engine(&mut state)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether the node is a validator.
+    pub(super) fn is_validator(&self) -> bool {
+        self.is_validator
+    }
+
+    /// Returns the identity of the node.
+    pub(super) fn identity(&self) -> PeerIdentity {
+        self.lock().settings.network_key.identity()
+    }
+
+    /// Connects the engine to a further peer.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AdmitError`] if it does not connect to the peer.
+    pub(super) fn admit(&self, peer: &Peer) -> Result<(), AdmitError> {
+        let mut state = self.lock();
+        let engine = state.engine.as_ref().ok_or(AdmitError::Unavailable)?;
+        engine.admit(peer)?;
+        let peers = &mut state.settings.peers;
+        if peers.iter().all(|one| one.identity != peer.identity) {
+            peers.push(peer.clone());
         }
         Ok(())
     }
@@ -278,21 +319,38 @@ impl EngineSlot {
 
 /// A running engine and its relay.
 pub struct RunningEngine {
+    peers: PeersFile,
     slot: EngineSlot,
-    relay: Relay,
+    relay: Arc<Relay>,
     task: JoinHandle<()>,
 }
 
 impl RunningEngine {
+    /// Returns the file of the node's peers.
+    pub(super) fn peers_file(&self) -> PeersFile {
+        self.peers.clone()
+    }
+
+    /// Returns the engine, and how it is started.
+    pub(super) fn slot(&self) -> EngineSlot {
+        self.slot.clone()
+    }
+
+    /// Returns the relay.
+    pub(super) fn relay(&self) -> &Arc<Relay> {
+        &self.relay
+    }
+
     /// Stops the engine and the relay, and waits until their threads have ended.
     pub async fn stop(self) {
         self.task.abort();
         // An error means that it was aborted.
         let _ = self.task.await;
         // Blocks this thread, which has nothing else to do during a stop.
-        let engine = self.slot.lock().take();
+        let engine = self.slot.lock().engine.take();
         drop(engine);
-        self.relay.stop();
+        // The last holder waits for its thread.
+        drop(self.relay);
     }
 }
 
@@ -353,13 +411,13 @@ async fn vote(
 /// Announces the heights of `work` to the peers until the engine stops. Returns the reason, or
 /// `None` if the node has stopped.
 async fn announce(slot: &EngineSlot, work: &mut watch::Receiver<u64>) -> Option<String> {
-    let mut status = slot.lock().as_ref()?.status();
+    let mut status = slot.lock().engine.as_ref()?.status();
     loop {
         tokio::select! {
             changed = work.changed() => {
                 let height = *work.borrow_and_update();
                 changed.ok()?;
-                slot.lock().as_ref()?.announce_work(height);
+                slot.lock().engine.as_ref()?.announce_work(height);
             }
             reason = stop_reason(&mut status) => return Some(reason),
         }

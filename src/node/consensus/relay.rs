@@ -1,6 +1,6 @@
 //! The relay of a node, from the node's directory and configuration.
 
-use super::{ConsensusError, directory::NodePeer};
+use super::{ConsensusError, peers::NodePeer};
 use crate::config::Settings;
 use ledger_actors::{
     NodeHandle,

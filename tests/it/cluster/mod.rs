@@ -5,7 +5,7 @@
 //! | the processes | `kit.rs` |
 //! | commits while all validators run and without some of them | `commits.rs` |
 //! | transactions that travel between the nodes, look-ups at any node | `relay.rs` |
-//! | full nodes | `full_nodes.rs` |
+//! | full nodes, and the admission of further ones | `full_nodes.rs`, `add_full_node.rs` |
 //! | validators that lost the record of their votes | `votes.rs` |
 //! | a validator with a changed balance in its store | `changed_state.rs` |
 //! | certificates, health, metrics and the log | `observed.rs` |
@@ -14,6 +14,7 @@
 //! | the clients and what they saw | `load.rs`, `history.rs` |
 //! | the comparison of all chains with it | `checker.rs` |
 
+mod add_full_node;
 mod changed_state;
 #[cfg(target_os = "linux")]
 mod checker;

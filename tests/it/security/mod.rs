@@ -19,7 +19,7 @@ use std::{
 };
 
 /// The routes of the admin listener as it registers them, each with its methods.
-const ADMIN_ROUTES: [(&str, &[Method]); 13] = [
+const ADMIN_ROUTES: [(&str, &[Method]); 14] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/budgets", &[Method::GET]),
@@ -29,6 +29,7 @@ const ADMIN_ROUTES: [(&str, &[Method]); 13] = [
     ("/switches", &[Method::GET, Method::PATCH]),
     ("/connections", &[Method::GET]),
     ("/consensus", &[Method::GET]),
+    ("/peers", &[Method::GET, Method::POST]),
     ("/storage", &[Method::GET]),
     ("/flight", &[Method::POST]),
     ("/tls/reload", &[Method::POST]),

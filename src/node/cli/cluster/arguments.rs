@@ -53,3 +53,27 @@ pub struct RunArguments {
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) dir: PathBuf,
 }
+
+#[derive(Debug, Args)]
+pub struct AddFullNodeArguments {
+    /// Directory that `cluster init` created on this machine. With --admin, the directory to create
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) dir: PathBuf,
+    /// URL of a validator's admin listener, such as http://192.0.2.1:9101; once for each validator
+    #[arg(long, value_name = "URL", requires_all = ["genesis", "address", "relay"])]
+    pub(super) admin: Vec<String>,
+    /// File with the token of these listeners (`admin.token_file`)
+    #[arg(long, value_name = "FILE", requires = "admin")]
+    pub(super) token_file: Option<PathBuf>,
+    /// The chain's genesis file, which is copied
+    #[arg(long, value_name = "FILE", requires = "admin")]
+    pub(super) genesis: Option<PathBuf>,
+    /// Address at which the validators reach the full node (`consensus.listen`)
+    #[arg(long, value_name = "HOST:PORT", requires = "admin")]
+    pub(super) address: Option<String>,
+    /// Address at which they reach its relay (`consensus.relay_listen`)
+    #[arg(long, value_name = "HOST:PORT", requires = "admin")]
+    pub(super) relay: Option<String>,
+    #[command(flatten)]
+    pub(super) trust: TrustOptions,
+}

@@ -1,6 +1,8 @@
 //! `cluster`: several nodes of one chain, for a test on one machine or as the files of several
 //! machines.
 
+#[cfg(feature = "bft")]
+mod add_full_node;
 mod arguments;
 #[cfg(feature = "bft")]
 mod confirm;
@@ -12,9 +14,13 @@ mod init;
 mod run;
 #[cfg(feature = "bft")]
 mod status;
+#[cfg(feature = "bft")]
+mod targets;
 
 use super::CliError;
-use arguments::{ConfirmArguments, InitArguments, RunArguments, StatusArguments};
+use arguments::{
+    AddFullNodeArguments, ConfirmArguments, InitArguments, RunArguments, StatusArguments,
+};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
@@ -23,6 +29,12 @@ pub enum Command {
     Init(InitArguments),
     /// Run all nodes of a directory on this machine, until a signal
     Run(RunArguments),
+    /// Create the files of a further full node, and admit it at the validators
+    ///
+    /// In a directory of this machine, it becomes the next node, and validators that run admit it
+    /// at once. With --admin, it is created for a machine of its own: the named validators state
+    /// the addresses of each other and admit it. Name all of them, or at least two.
+    AddFullNode(AddFullNodeArguments),
     /// Show how far each node is, and the validators that miss their turns
     ///
     /// Ends with exit code 1 if a node does not respond, or can neither commit nor follow.
@@ -46,6 +58,7 @@ pub fn execute(command: Command) -> Result<(), CliError> {
     match command {
         Command::Init(arguments) => init::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
+        Command::AddFullNode(arguments) => add_full_node::execute(&arguments),
         Command::Status(arguments) => status::execute(&arguments),
         Command::Confirm(arguments) => confirm::execute(&arguments),
     }

@@ -3,15 +3,12 @@
 use super::{
     super::{CliError, output},
     arguments::RunArguments,
+    targets::nodes,
 };
 use crate::signals::StopSignals;
 use actix_web::rt::System;
 use rustix::process::{Pid, Signal, kill_process};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Stdio,
-};
+use std::{path::Path, process::Stdio};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, BufReader},
     process::Command,
@@ -117,26 +114,6 @@ impl Cluster {
         self.nodes.join_all().await;
         self.lines.join_all().await;
     }
-}
-
-/// Returns the directories of the nodes, in order of their names.
-pub(super) fn nodes(dir: &Path) -> Result<Vec<PathBuf>, CliError> {
-    let unreadable = |error: std::io::Error| CliError::fatal(dir.display(), &error);
-    let mut nodes = Vec::new();
-    for entry in fs::read_dir(dir).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.join("node.toml").is_file() {
-            nodes.push(path);
-        }
-    }
-    nodes.sort();
-    if nodes.is_empty() {
-        return Err(CliError::Fatal(format!(
-            "{} has no node; create them with ledger-node cluster init",
-            dir.display()
-        )));
-    }
-    Ok(nodes)
 }
 
 /// Calls `print` with each line of a stream until it ends.

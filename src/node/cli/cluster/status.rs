@@ -3,31 +3,11 @@
 use super::{
     super::{CliError, output},
     arguments::StatusArguments,
-    run::nodes,
+    targets::{Target, configuration, nodes, target_of, targets_of, within_timeout},
 };
-use crate::{
-    access::Token,
-    admin::{ConsensusStatus, Role},
-    config::{Config, ConfigOptions},
-};
+use crate::admin::{ConsensusStatus, Role};
 use futures::future::join_all;
-use ledger_client::{AdminClient, http::TrustedRoots};
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
-use tokio::time::timeout;
-
-/// Time within which a node must respond: an idle one does in milliseconds, and a node that hangs
-/// must not hide the state of the others.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A node whose state is requested.
-struct Target {
-    /// Name of its directory, or its URL.
-    name: String,
-    client: AdminClient,
-}
+use std::path::PathBuf;
 
 /// The reply of a node.
 struct Reply {
@@ -106,17 +86,13 @@ pub fn execute(arguments: &StatusArguments) -> Result<(), CliError> {
 
 /// Requests the state of a node.
 async fn request(target: Target) -> Reply {
-    let response = timeout(RESPONSE_TIMEOUT, target.client.get("/consensus")).await;
+    let response = within_timeout(target.client.get("/consensus")).await;
     Reply {
         name: target.name,
         status: match response {
-            Ok(Ok(Some(status))) => Ok(status),
-            Ok(Ok(None)) => Err("it orders its chain alone (sequencer.mode = \"solo\")".to_owned()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!(
-                "no response within {} s",
-                RESPONSE_TIMEOUT.as_secs()
-            )),
+            Ok(Some(status)) => Ok(status),
+            Ok(None) => Err("it orders its chain alone (sequencer.mode = \"solo\")".to_owned()),
+            Err(error) => Err(error.into_text()),
         },
     }
 }
@@ -124,43 +100,11 @@ async fn request(target: Target) -> Reply {
 /// Returns the nodes of the directory, or those of the URLs.
 fn targets(arguments: &StatusArguments) -> Result<Vec<Target>, CliError> {
     let roots = arguments.trust.roots()?;
-    if let Some(dir) = &arguments.dir {
-        let target = |node: PathBuf| target_of(&node, &roots);
-        return nodes(dir)?.into_iter().map(target).collect();
-    }
-    let token = arguments
-        .token_file
-        .as_deref()
-        .map(read_token)
-        .transpose()?;
-    let target = |url: &String| {
-        let client = AdminClient::new(url, &roots, token.as_ref().map(Token::expose))?;
-        let name = url.clone();
-        Ok(Target { name, client })
+    let Some(dir) = &arguments.dir else {
+        return targets_of(&arguments.admin, arguments.token_file.as_deref(), &roots);
     };
-    arguments.admin.iter().map(target).collect()
-}
-
-/// Returns the node of a directory that `cluster init` created, by its configuration.
-fn target_of(node: &Path, roots: &TrustedRoots) -> Result<Target, CliError> {
-    let options = ConfigOptions {
-        files: vec![node.join("node.toml")],
-        ..ConfigOptions::default()
-    };
-    let config = Config::load(&options, [])?;
-    let admin = &config.settings().admin;
-    let token_file = admin.token_file.as_ref().map(|file| node.join(file));
-    let token = token_file.as_deref().map(read_token).transpose()?;
-    let url = format!("http://{}", admin.listen);
-    let name = node.file_name().unwrap_or_default().to_string_lossy();
-    Ok(Target {
-        name: name.into_owned(),
-        client: AdminClient::new(&url, roots, token.as_ref().map(Token::expose))?,
-    })
-}
-
-fn read_token(path: &Path) -> Result<Token, CliError> {
-    Token::read(path).map_err(|error| CliError::fatal(path.display(), &error))
+    let target = |node: PathBuf| target_of(&node, &configuration(&node)?, &roots);
+    nodes(dir)?.into_iter().map(target).collect()
 }
 
 /// Returns the row of each validator: of all nodes that observe it, the worst observation.
