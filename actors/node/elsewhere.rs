@@ -145,6 +145,7 @@ impl NodeHandle {
         client: ClientKey,
     ) -> Result<Brought, NodeError> {
         match found {
+            FoundElsewhere::Unknown if self.is_isolated() => Err(NodeError::Unresolved),
             FoundElsewhere::Unknown => Ok(Brought::Nothing),
             FoundElsewhere::Unreachable => Err(NodeError::Unresolved),
             FoundElsewhere::Pending(transaction) => self.bring_pending(*transaction, client).await,
@@ -155,6 +156,13 @@ impl NodeHandle {
                 Ok(Brought::Here)
             }
         }
+    }
+
+    /// Returns whether too few validators are in contact, or they are far ahead. They may have
+    /// committed the transaction then.
+    fn is_isolated(&self) -> bool {
+        let engine = self.engine_report();
+        engine.is_some_and(|engine| engine.isolation().is_some())
     }
 
     /// Adds a transaction that is pending at another node to the mempool. One with an invalid

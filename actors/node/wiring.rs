@@ -12,7 +12,6 @@ use crate::{
     mempool::MempoolPeers,
     protocol::{commit_queue::CommitQueue, durable_reader::ApplyRequests},
     pruner::PrunerPeers,
-    relay::RelaySender,
     runtime::{arbiters::*, fatal::*},
     sequencer::{SequencerPeers, bft::worker::*},
     signatures::SignatureChecks,
@@ -55,7 +54,7 @@ impl<H: ActorHost> Wiring<H> {
                 storage: storage_inbox,
                 pruner: pruner_inbox,
             },
-            peers: peers(&mailboxes, opened.relay.clone()),
+            peers: peers(&mailboxes, opened),
             queues: queues(opened, &mailboxes.meters, reporter),
             cells: cells(opened, &mailboxes),
             mailboxes,
@@ -64,12 +63,12 @@ impl<H: ActorHost> Wiring<H> {
 }
 
 /// Returns the recipients of the messages of each part.
-fn peers(to: &Mailboxes, relay: Option<RelaySender>) -> Peers {
+fn peers(to: &Mailboxes, opened: &Opened) -> Peers {
     Peers {
         mempool: MempoolPeers {
             removals: to.committer.recipient::<TransactionsRemoved>(),
             not_pending: to.committer.recipient::<NotPending>(),
-            relay,
+            relay: opened.relay.clone(),
         },
         sequencer: SequencerPeers {
             mempool: to.mempool.recipient::<PullBatch>(),

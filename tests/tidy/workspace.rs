@@ -46,7 +46,13 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("ledger-test-support", &["ledger-execution", "ledger-store"]),
     (
         "ledger-node",
-        &["ledger-api", "ledger-bft", "ledger-client", "ledger-http"],
+        &[
+            "ledger-api",
+            "ledger-bft",
+            "ledger-client",
+            "ledger-http",
+            "ledger-relay",
+        ],
     ),
 ];
 

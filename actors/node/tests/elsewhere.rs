@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     Lane, Overload, TransactionVerdict,
+    engine::EngineReport,
     relay::{
         Admission, Find, FoundElsewhere, FoundHere, RelayNode as _, RelayQueues, relay_queues,
     },
@@ -143,6 +144,20 @@ async fn a_node_that_does_not_answer_or_is_ahead_leaves_the_hash_unresolved() {
     asking.finds.close();
     let status = asking.handle.transaction_by_hash(hash, ClientKey::NODE);
     assert!(matches!(status.await, Err(NodeError::Unresolved)));
+    asking.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn a_node_that_is_cut_off_leaves_the_hash_unresolved() {
+    let mut asking = Asking::start().await;
+    let hash = asking.transfer().hash();
+    let cut_off = EngineReport {
+        quorum: 3,
+        ..EngineReport::default()
+    };
+    asking.handle.observe_engine(move || cut_off.clone());
+    let status = asking.status(hash, FoundElsewhere::Unknown).await;
+    assert!(matches!(status, Err(NodeError::Unresolved)), "{status:?}");
     asking.node.stop().await.unwrap();
 }
 

@@ -1,6 +1,6 @@
 //! The relay of a node, from the node's directory and configuration.
 
-use super::{ConsensusError, peers::NodePeer};
+use super::peers::NodePeer;
 use crate::config::Settings;
 use ledger_actors::{
     NodeHandle,
@@ -8,7 +8,9 @@ use ledger_actors::{
 };
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_limits::ClientKeys;
-use ledger_relay::{Peer, Relay, RelayObserver, RelayState, Settings as RelaySettings, Times};
+use ledger_relay::{
+    Peer, Relay, RelayObserver, RelayState, Settings as RelaySettings, StartError, Times,
+};
 use tokio::sync::watch;
 
 /// What the relay of a node needs of its directory.
@@ -25,14 +27,14 @@ pub(super) struct RelayFiles<'a> {
 ///
 /// # Errors
 ///
-/// Returns [`ConsensusError::Relay`] if it does not start.
+/// Returns [`StartError`] if it does not start.
 pub(super) fn start(
     files: RelayFiles<'_>,
     settings: &Settings,
     node: &NodeHandle,
     genesis_hash: HashValue,
     queues: RelayQueues,
-) -> Result<Relay, ConsensusError> {
+) -> Result<Relay, StartError> {
     let RelayFiles {
         key,
         is_validator,
