@@ -29,6 +29,18 @@
 //!   breaks the protocol closes the connection.
 //! * A connection takes at most [`CONNECTION_BYTES_MAX`] with the default size of transactions, and
 //!   usually less than 100 KB: messages that wait to be sent are shared between connections.
+//!
+//! # Cost
+//!
+//! Processor time of both ends of one connection, in microseconds per transaction of 278 bytes,
+//! measured by `benches/exchange.rs` on 2026-11-30. At a low rate it is that of waking up.
+//!
+//! | per second | send | receive | transactions per message |
+//! |---|---|---|---|
+//! | 100 | 132 | 95 | 1 |
+//! | 1,000 | 31 | 14 | 4 |
+//! | 10,000 | 5.5 | 3.4 | 32 |
+//! | 100,000 | 1.4 | 1.2 | 344 |
 
 // A message of a peer must not end the process. Only a broken invariant panics.
 #![cfg_attr(
