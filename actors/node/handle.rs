@@ -86,6 +86,8 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(crate) struct NodeParts {
     pub(crate) chain: Chain,
+    /// Whether the node follows validators without being one.
+    pub(crate) is_full_node: bool,
     pub(crate) config: NodeConfig,
     pub(crate) clock: LedgerClock,
     pub(crate) head: HeadReader,
@@ -260,6 +262,11 @@ impl NodeHandle {
             self.node().stalls.watch(&Watch::new(part.name, sample));
         }
         self.shared.engine.store(Some(engine));
+    }
+
+    /// Returns whether the node follows validators without being one.
+    pub fn is_full_node(&self) -> bool {
+        self.node().is_full_node
     }
 
     /// Returns the state of the consensus engine, or `None` on a chain of one node.

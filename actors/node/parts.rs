@@ -103,8 +103,10 @@ impl<H: ActorHost> Parts<H> {
     /// Constructs the parts of a node. They report broken invariants to `reporter`.
     pub(crate) fn new(opened: Opened, wiring: Wiring<H>, reporter: &FatalErrorReporter) -> Self {
         let (peers, queues, cells) = (wiring.peers, wiring.queues, wiring.cells);
+        let consensus = opened.consensus.as_ref();
         let shared = Shared {
             chain: opened.chain,
+            is_full_node: consensus.is_some_and(|opened| opened.start.address.is_none()),
             config: opened.config,
             clock: opened.clock,
             head: cells.head.reader(),
@@ -173,6 +175,7 @@ impl<H: ActorHost> Parts<H> {
 /// The values of which several parts have a clone.
 struct Shared {
     chain: Chain,
+    is_full_node: bool,
     config: NodeConfig,
     clock: LedgerClock,
     head: HeadReader,
@@ -358,6 +361,7 @@ impl Shared {
             relay: self.relay,
             elsewhere_limit: elsewhere_limit(),
             chain: self.chain,
+            is_full_node: self.is_full_node,
             config: self.config,
             clock: self.clock,
             head: self.head,

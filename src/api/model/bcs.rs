@@ -16,6 +16,8 @@ use std::io::Write;
 
 /// Index of the role of a validator in the enum of node roles.
 const ROLE_VALIDATOR: u8 = 0;
+/// Index of the role of a full node.
+const ROLE_FULL_NODE: u8 = 1;
 
 /// Ledger metadata. `node_role` is an enum of one byte on the wire.
 #[derive(Serialize)]
@@ -30,15 +32,18 @@ pub(crate) struct IndexBcs {
     block_height: u64,
 }
 
-impl From<&LedgerInfo> for IndexBcs {
-    fn from(info: &LedgerInfo) -> Self {
+impl IndexBcs {
+    pub(crate) fn new(info: &LedgerInfo, is_full_node: bool) -> Self {
         Self {
             chain_id: info.chain_id,
             epoch: info.epoch,
             ledger_version: info.version,
             oldest_ledger_version: info.oldest_version,
             ledger_timestamp: info.timestamp_usecs,
-            node_role: ROLE_VALIDATOR,
+            node_role: match is_full_node {
+                true => ROLE_FULL_NODE,
+                false => ROLE_VALIDATOR,
+            },
             oldest_block_height: info.oldest_block_height,
             block_height: info.block_height,
         }
@@ -215,5 +220,29 @@ impl From<&TransactionSummary> for SummaryBcs {
             transaction_hash: summary.hash,
             replay_protector: summary.replay_protector,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_has_the_role_in_one_byte_after_the_timestamp() {
+        let info = LedgerInfo {
+            chain_id: 4,
+            epoch: 1,
+            version: 2,
+            oldest_version: 0,
+            block_height: 3,
+            oldest_block_height: 0,
+            timestamp_usecs: 5,
+        };
+        let role = |is_full_node| {
+            let bytes = bcs::to_bytes(&IndexBcs::new(&info, is_full_node)).unwrap();
+            (bytes.len(), bytes[33])
+        };
+        assert_eq!(role(false), (50, ROLE_VALIDATOR));
+        assert_eq!(role(true), (50, ROLE_FULL_NODE));
     }
 }

@@ -30,8 +30,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Role of this node in the terms of the REST contract: it orders blocks itself.
-const NODE_ROLE: &str = "validator";
+/// Returns the role of a node in the terms of the REST contract. A node that orders its chain alone
+/// is a validator.
+fn role_name(is_full_node: bool) -> &'static str {
+    match is_full_node {
+        true => "full_node",
+        false => "validator",
+    }
+}
 
 /// Ledger info: the chain, its newest version and block, and the oldest readable ones.
 #[derive(Serialize, JsonSchema)]
@@ -46,15 +52,15 @@ struct IndexJson {
     block_height: JsonString<u64>,
 }
 
-impl From<&LedgerInfo> for IndexJson {
-    fn from(info: &LedgerInfo) -> Self {
+impl IndexJson {
+    fn new(info: &LedgerInfo, is_full_node: bool) -> Self {
         Self {
             chain_id: info.chain_id,
             epoch: JsonString(info.epoch),
             ledger_version: JsonString(info.version),
             oldest_ledger_version: JsonString(info.oldest_version),
             ledger_timestamp: JsonString(info.timestamp_usecs),
-            node_role: NODE_ROLE,
+            node_role: role_name(is_full_node),
             oldest_block_height: JsonString(info.oldest_block_height),
             block_height: JsonString(info.block_height),
         }
@@ -64,10 +70,11 @@ impl From<&LedgerInfo> for IndexJson {
 /// Handles `GET /v1`.
 pub(super) async fn index(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let ledger_info = cx.newest();
+    let is_full_node = cx.node().is_full_node();
     cx.respond(
         ledger_info,
-        || IndexJson::from(&ledger_info),
-        || IndexBcs::from(&ledger_info),
+        || IndexJson::new(&ledger_info, is_full_node),
+        || IndexBcs::new(&ledger_info, is_full_node),
     )
 }
 
@@ -114,7 +121,7 @@ pub(super) fn describe_index() -> Operation {
 struct NodeInfo<'a> {
     /// Chain ID, as a string.
     chain_id: String,
-    /// Role of the node: it orders blocks itself.
+    /// Role of the node: `validator` if it orders blocks, `full_node` if it follows validators.
     node_type: &'static str,
     /// Vendor word in the headers, media types, and names of this chain.
     vendor: &'a str,
@@ -130,7 +137,7 @@ pub(super) async fn info(cx: RequestContext) -> Result<LedgerResponse, ApiError>
     let chain = cx.chain();
     let info = NodeInfo {
         chain_id: chain.id().to_string(),
-        node_type: NODE_ROLE,
+        node_type: role_name(cx.node().is_full_node()),
         vendor: chain.vendor().upper(),
         software_version: env!("CARGO_PKG_VERSION"),
     };

@@ -53,6 +53,11 @@ async fn a_full_node_serves_what_the_validators_commit() {
     let status = full_node.http.get(&url).await.json;
     assert_eq!(status["role"], "follows", "{status}");
     assert_eq!(status["is_validator"], false, "{status}");
+    for (index, role) in [(0, "validator"), (FULL_NODE, "full_node")] {
+        let node = cluster.node(index);
+        assert_eq!(node.get("/v1").await.json["node_role"], role);
+        assert_eq!(node.get("/v1/info").await.json["node_type"], role);
+    }
     let health = full_node.get(HEALTH).await.json;
     assert_eq!(health["consensus"]["is_voting"], false, "{health}");
     assert_eq!(health["consensus"]["following"], serde_json::Value::Null);

@@ -53,7 +53,7 @@ async fn shows_how_far_each_node_is_and_which_validator_is_silent() {
     })
     .await;
     for url in &urls {
-        assert_eq!(row(&output, url)[1], "votes");
+        assert_eq!(row(&output, url)[2], "votes");
     }
     let unauthorized = status(&["--admin", &urls[0]]);
     assert_eq!(unauthorized.status.code(), Some(1));
@@ -69,7 +69,7 @@ async fn shows_how_far_each_node_is_and_which_validator_is_silent() {
     .await;
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(row(&output, &urls[3])[1], "unknown");
-    assert_eq!(row(&output, &urls[0])[1], "votes", "three are a quorum");
+    assert_eq!(row(&output, &urls[0])[2], "votes", "three are a quorum");
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(message.contains(&urls[3]), "{message}");
 
@@ -84,9 +84,9 @@ async fn shows_how_far_each_node_is_and_which_validator_is_silent() {
 
 #[actix_web::test]
 async fn finds_the_nodes_of_a_directory() {
-    let cluster = Cluster::start();
-    for index in 0..VALIDATORS {
-        let path = cluster.validator(index).with_file_name("node.toml");
+    let cluster = Cluster::start_full(1, &[]);
+    for index in 0..=VALIDATORS {
+        let path = cluster.keys(index).with_file_name("node.toml");
         let text = fs::read_to_string(&path).unwrap();
         let begin = text.find("[admin]").unwrap();
         let (before, section) = text.split_at(begin);
@@ -96,9 +96,14 @@ async fn finds_the_nodes_of_a_directory() {
         fs::write(&path, format!("{before}{section}")).unwrap();
     }
     let dir = cluster.directory();
-    let output = status(&["--dir", dir.to_str().unwrap()]);
+    let output = until("all in contact", || async {
+        let output = status(&["--dir", dir.to_str().unwrap()]);
+        output.status.success().then_some(output)
+    })
+    .await;
+    assert_eq!(row(&output, "node-4")[1..3], ["full node", "follows"]);
     for index in 0..VALIDATORS {
         let cells = row(&output, &format!("node-{index}"));
-        assert_eq!(cells[1], "votes", "{cells:?}");
+        assert_eq!(cells[2], "votes", "{cells:?}");
     }
 }

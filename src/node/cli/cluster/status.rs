@@ -34,7 +34,11 @@ impl Reply {
         let Ok(status) = &self.status else {
             return vec![self.name.clone(), "unknown".to_owned()];
         };
-        let role = match status.role {
+        let role = match status.is_validator {
+            true => "validator",
+            false => "full node",
+        };
+        let state = match status.role {
             Role::Votes => "votes",
             Role::Follows => "follows",
             Role::Stopped => "stopped",
@@ -42,6 +46,7 @@ impl Reply {
         vec![
             self.name.clone(),
             role.to_owned(),
+            state.to_owned(),
             status.height.to_string(),
             status.round.to_string(),
             status.ledger_version.to_string(),
@@ -65,7 +70,7 @@ pub fn execute(arguments: &StatusArguments) -> Result<(), CliError> {
         .build()?;
     let replies = runtime.block_on(join_all(targets.into_iter().map(request)));
     let header = [
-        "node", "state", "height", "round", "version", "behind", "peers",
+        "node", "role", "state", "height", "round", "version", "behind", "peers",
     ];
     print_table(&header, replies.iter().map(Reply::cells).collect())?;
     output::line("")?;
