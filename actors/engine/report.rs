@@ -39,6 +39,8 @@ pub struct EngineReport {
     pub peers_configured: usize,
     /// Number of blocks by which the others are ahead, as more of them stated than may lie.
     pub sync_lag_blocks: u64,
+    /// Height of the next block, if peers are ahead and none of them has that block any more.
+    pub pruned_height: Option<u64>,
     /// The validators of the chain, in the order of their turns.
     pub validators: Vec<ValidatorReport>,
     /// Number of validators whose votes decide a block.
@@ -105,13 +107,19 @@ impl EngineReport {
     }
 
     /// Returns the reason for which this node could neither commit a transaction nor follow the
-    /// others: too few are in contact, or they are far ahead.
+    /// others: too few are in contact, they are far ahead, or none has the next block any more.
     pub fn isolation(&self) -> Option<String> {
         let (in_contact, count) = (self.validators_in_contact(), self.validators.len());
         if in_contact < self.quorum {
             let quorum = self.quorum;
             return Some(format!(
                 "{in_contact} of {count} validators are in contact, and {quorum} decide a block"
+            ));
+        }
+        if let Some(height) = self.pruned_height {
+            return Some(format!(
+                "no peer has block {height} any more; copy the ledger of another node \
+                 (docs/operate/cluster.md#full-nodes)"
             ));
         }
         let lag = self.sync_lag_blocks;
@@ -233,6 +241,15 @@ mod tests {
         assert!(
             cut_off.starts_with("2 of 4 validators are in contact"),
             "{cut_off}"
+        );
+        let pruned = EngineReport {
+            pruned_height: Some(8),
+            ..in_contact(4, 1)
+        };
+        let pruned = pruned.isolation().unwrap();
+        assert!(
+            pruned.starts_with("no peer has block 8 any more"),
+            "{pruned}"
         );
         assert_eq!(EngineReport::default().isolation(), None, "no engine yet");
     }

@@ -19,6 +19,8 @@ struct PeerProgress {
     height: u64,
     /// Newest decided height that the peer stated.
     tip: u64,
+    /// Lowest height whose block the peer has, as it stated.
+    oldest: u64,
 }
 
 /// A validator's newest decided height, as it stated it last.
@@ -130,6 +132,16 @@ impl Observed {
         self.validators.get(&validator).map(|one| one.address)
     }
 
+    /// Returns whether peers have decided this height, and none of them has its block any more.
+    pub fn is_pruned_everywhere(&self, height: u64) -> bool {
+        let state = self.state();
+        let mut ahead = state.peers.values().filter(|peer| peer.tip >= height);
+        let Some(first) = ahead.next() else {
+            return false;
+        };
+        first.oldest > height && ahead.all(|peer| peer.oldest > height)
+    }
+
     /// Returns the validators of the chain.
     pub fn validators(&self) -> &ValidatorSet {
         &self.validators
@@ -201,6 +213,7 @@ impl Observed {
                 };
                 let tip = status.tip_height.0;
                 progress.tip = tip;
+                progress.oldest = status.history_min_height.0;
                 if let Some(validator) = self.validator(peer) {
                     let at = Instant::now();
                     state.statements.insert(validator, Statement { tip, at });
@@ -249,7 +262,11 @@ mod tests {
     }
 
     fn state_tip(observed: &Observed, index: u8, tip: u64) {
-        let status = Status::new(Height(tip), Height(1));
+        state_blocks(observed, index, 1, tip);
+    }
+
+    fn state_blocks(observed: &Observed, index: u8, oldest: u64, tip: u64) {
+        let status = Status::new(Height(tip), Height(oldest));
         observed.record(&NetworkEvent::Status(peer(index).identity.0, status));
     }
 
@@ -309,6 +326,18 @@ mod tests {
         assert!(begun_by(1, true) && begun_by(1, false));
         assert!(!begun_by(4, true), "a full node");
         assert!(begun_by(4, false), "it may have what the validators lost");
+    }
+
+    #[test]
+    fn a_block_is_pruned_everywhere_if_each_peer_ahead_is_without_it() {
+        let observed = observed(4);
+        assert!(!observed.is_pruned_everywhere(1), "no peer is ahead");
+        state_blocks(&observed, 1, 5, 9);
+        state_blocks(&observed, 2, 1, 3);
+        assert!(observed.is_pruned_everywhere(4));
+        assert!(!observed.is_pruned_everywhere(5), "the first peer has it");
+        assert!(!observed.is_pruned_everywhere(3), "the second peer has it");
+        assert!(!observed.is_pruned_everywhere(10), "no peer is ahead");
     }
 
     #[tokio::test(start_paused = true)]

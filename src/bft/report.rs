@@ -17,6 +17,7 @@ impl Shared {
             true => status.height,
             false => status.height.saturating_sub(1),
         };
+        let next_height = decided_height.saturating_add(1);
         let is_begun = status.state == EngineState::Running && !status.is_waiting;
         let is_deciding = is_begun && (self.is_signer || self.observed.has_begun(status.height));
         EngineReport {
@@ -31,6 +32,8 @@ impl Shared {
             peers: self.observed.peer_count(),
             peers_configured: self.allowed.len(),
             sync_lag_blocks: self.observed.credible_tip().saturating_sub(decided_height),
+            pruned_height: Some(next_height)
+                .filter(|height| self.observed.is_pruned_everywhere(*height)),
             validators: self.validator_reports(decided_height),
             quorum: self.observed.validators().quorum(),
             stranger_messages: count(&counters.stranger_messages),

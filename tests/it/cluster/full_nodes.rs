@@ -5,7 +5,7 @@ use ledger_test_support::{
     http::number,
     node::{TestNode, until, until_parked},
 };
-use std::{fs, process::Output};
+use std::{fs, path::Path, process::Output};
 
 const HEALTH: &str = "/v1/-/healthy";
 
@@ -99,6 +99,59 @@ async fn a_full_node_is_unhealthy_while_it_is_cut_off_and_joins_with_an_empty_le
     cluster.start_node(FULL_NODE);
     cluster.await_at(FULL_NODE, &transfer).await;
     cluster.assert_same_blocks().await;
+}
+
+#[actix_web::test]
+async fn a_full_node_joins_by_a_copy_if_the_first_blocks_are_pruned() {
+    let mut cluster =
+        Cluster::start_full(2, &["pruner.window_versions=5", "pruner.batch_versions=1"]);
+    let (copied, joining) = (FULL_NODE, FULL_NODE + 1);
+    let chain = cluster.node(0).chain().await;
+    let mut sequence_number = 0;
+    for index in 0..=copied {
+        until("a pruned block", || {
+            let transfer = cluster.transfer(&chain, 0, sequence_number);
+            sequence_number += 1;
+            let cluster = &cluster;
+            async move {
+                cluster.commit(0, &transfer).await;
+                let oldest = &cluster.node(index).get("/v1").await.json["oldest_block_height"];
+                (number(oldest) > 1).then_some(())
+            }
+        })
+        .await;
+    }
+    cluster.stop(joining);
+    cluster.empty_ledger(joining);
+    cluster.start_node(joining);
+    until("a node without the first block", || async {
+        let health = cluster.node(joining).get(HEALTH).await;
+        let words = "no peer has block 1 any more; copy the ledger of another node";
+        (health.status == 503 && health.text.contains(words)).then_some(())
+    })
+    .await;
+
+    cluster.stop(joining);
+    cluster.stop(copied);
+    copy_ledger(cluster.ledger(copied), cluster.ledger(joining));
+    for index in [copied, joining] {
+        cluster.start_node(index);
+        await_healthy(cluster.node(index)).await;
+    }
+    let transfer = cluster.transfer(&chain, 0, sequence_number);
+    cluster.commit(0, &transfer).await;
+    cluster.await_at(joining, &transfer).await;
+}
+
+/// Replaces the ledger of a stopped node by that of another.
+fn copy_ledger(from: &Path, to: &Path) {
+    let (from, to) = (from.join("data"), to.join("data"));
+    fs::remove_dir_all(&to).unwrap();
+    fs::create_dir(&to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
 }
 
 /// A validator's directory that lost its key must not become that of a full node, and a key of
