@@ -12,6 +12,7 @@
 //! | kills, pauses and wrong clocks under load, and how to run more of them | `faults.rs` |
 //! | the plan of the faults, drawn from a seed | `plan.rs` |
 //! | the clients and what they saw | `load.rs`, `history.rs` |
+//! | namespaces with delay, loss and partitions between them | `network.rs` |
 //! | the comparison of all chains with it | `checker.rs` |
 
 mod add_full_node;
@@ -27,6 +28,8 @@ mod history;
 pub mod kit;
 #[cfg(target_os = "linux")]
 mod load;
+#[cfg(target_os = "linux")]
+mod network;
 mod observed;
 #[cfg(target_os = "linux")]
 mod plan;

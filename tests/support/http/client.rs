@@ -2,6 +2,7 @@
 
 use reqwest::{Method, RequestBuilder, header::HeaderMap};
 use serde_json::Value;
+use std::net::IpAddr;
 
 /// A client with its own connections.
 #[derive(Clone, Debug)]
@@ -42,6 +43,13 @@ impl HttpClient {
     /// Creates a client that uses no proxy.
     pub fn new() -> Self {
         let client = reqwest::Client::builder().no_proxy().build();
+        Self(client.expect("an HTTP client"))
+    }
+
+    /// Creates a client whose connections come from this address of the machine.
+    pub fn from_address(address: IpAddr) -> Self {
+        let builder = reqwest::Client::builder().no_proxy();
+        let client = builder.local_address(address).build();
         Self(client.expect("an HTTP client"))
     }
 

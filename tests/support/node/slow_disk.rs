@@ -260,12 +260,12 @@ impl SlowDisk {
     }
 }
 
-/// Prints why the test is skipped.
+/// Prints why the test is skipped, and returns `None`.
 ///
 /// # Panics
 ///
 /// Panics if the environment variable `CI` is set.
-fn skip<T>(reason: &str) -> Option<T> {
+pub fn skip<T>(reason: &str) -> Option<T> {
     let words = format!("skipped: {reason}\n");
     assert!(std::env::var_os("CI").is_none(), "{words}");
     // Directly to standard error, because the captured output is printed only if the test fails.
