@@ -5,6 +5,7 @@
 //! | P1, P2 | no response of a validator has an older version than an earlier response of it, also if the validator was killed between them; a read shows its account at its version |
 //! | P3 | all validators have the same blocks, with the same hashes of state and events |
 //! | P4, P5 | a transfer that was accepted is committed, unless its validator was killed: the clients insist on it |
+//! | P4 | a transfer that a node holds is nowhere unknown, and no verdict on it is wrong |
 //! | P8 | each sequence number of an account is executed once, in order, and only as submitted |
 //!
 //! Beyond the promises of one node: a committed transfer has its version at every validator, and a
@@ -12,7 +13,7 @@
 //! `faults.rs` reads the sum of balances (P9) from each validator. Costs (P6) and limits (P7) leave
 //! no trace in a history.
 
-use super::history::{Requests, Write};
+use super::history::{Acceptance, Committed, Requests, Write};
 use ledger_crypto::HashValue;
 use ledger_test_support::http::number;
 use ledger_types::AccountAddress;
@@ -41,6 +42,7 @@ pub struct Compared {
     pub executed: usize,
     pub acknowledged: usize,
     pub reads: usize,
+    pub look_ups: usize,
 }
 
 /// Compares the chains with each other and with the requests. `account` returns the account of a
@@ -63,11 +65,14 @@ pub fn check(
     check_order(&by_hash, requests)?;
     check_versions_of_each_validator(requests)?;
     check_reads(&executed, requests, &account)?;
+    check_rejected(&by_hash, requests)?;
+    check_unknown(requests)?;
     Ok(Compared {
         blocks: chains[0].len(),
         executed: executed.len(),
         acknowledged,
         reads: requests.reads.len(),
+        look_ups: requests.found + requests.unknown.len(),
     })
 }
 
@@ -215,18 +220,21 @@ struct Seen {
 fn check_versions_of_each_validator(requests: &Requests) -> Result<(), String> {
     let mut seen: BTreeMap<usize, Vec<Seen>> = BTreeMap::new();
     for read in &requests.reads {
-        seen.entry(read.node).or_default().push(Seen {
-            began: read.began,
-            ended: read.ended,
-            version: read.version,
-        });
+        // A response of the balancer is of no node.
+        if let Some(node) = read.node {
+            seen.entry(node).or_default().push(Seen {
+                began: read.began,
+                ended: read.ended,
+                version: read.version,
+            });
+        }
     }
     for (node, mut seen) in seen {
         let mut acknowledged: Vec<_> = requests
             .writes
             .iter()
-            .filter(|write| write.node == node)
             .filter_map(|write: &Write| write.committed)
+            .filter(|committed| committed.node == Some(node))
             .map(|committed| (committed.at, committed.version))
             .chain(seen.iter().map(|read| (read.ended, read.version)))
             .collect();
@@ -273,157 +281,55 @@ fn check_reads(
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    //! Contradictions that the checker must find.
-
-    use super::{
-        super::history::{Committed, Read},
-        *,
-    };
-    use serde_json::json;
-    use std::time::Duration;
-
-    const CLIENT: u64 = 7;
-
-    fn account(client: u64) -> AccountAddress {
-        AccountAddress::from_low_u64(client)
-    }
-
-    fn hash(number: u8) -> HashValue {
-        HashValue::new([number; 32])
-    }
-
-    /// Returns a transfer of the client with this number, at this version.
-    fn transfer(number: u8, sequence_number: u64, version: u64) -> Value {
-        json!({
-            "type": "user_transaction",
-            "version": version.to_string(),
-            "hash": hash(number).to_string(),
-            "sender": account(CLIENT).to_string(),
-            "sequence_number": sequence_number.to_string(),
-        })
-    }
-
-    fn block(transactions: &[Value]) -> Value {
-        json!({ "transactions": transactions })
-    }
-
-    /// Two transfers, the second one after the response to the first one, and a read between them.
-    struct Case {
-        chains: Vec<Blocks>,
-        requests: Requests,
-    }
-
-    impl Case {
-        fn new() -> Self {
-            let begun = Instant::now();
-            let at = |secs| begun + Duration::from_secs(secs);
-            let write = |number: u8, began: u64| Write {
-                client: CLIENT,
-                node: 0,
-                sequence_number: u64::from(number),
-                hash: hash(number),
-                began: at(began),
-                is_accepted: true,
-                committed: Some(Committed {
-                    at: at(began + 1),
-                    version: 10 + u64::from(number),
-                }),
-            };
-            let chain = vec![block(&[transfer(0, 0, 10)]), block(&[transfer(1, 1, 11)])];
-            Self {
-                chains: vec![chain; 2],
-                requests: Requests {
-                    writes: vec![write(0, 0), write(1, 4)],
-                    reads: vec![Read {
-                        client: CLIENT,
-                        node: 0,
-                        began: at(2),
-                        ended: at(3),
-                        version_min: 10,
-                        version: 10,
-                        sequence_number: 1,
-                    }],
-                },
-            }
-        }
-
-        /// Replaces the blocks of both chains.
-        fn replace(&mut self, blocks: &[Value]) {
-            self.chains = vec![blocks.to_vec(); 2];
-        }
-
-        /// Asserts that the checker finds a contradiction with these words.
-        fn assert_found(&self, words: &str) {
-            let error = check(&self.chains, &self.requests, account).unwrap_err();
-            assert!(error.contains(words), "{error}");
-        }
-    }
-
-    #[test]
-    fn accepts_a_history_without_a_fault() {
-        let case = Case::new();
-        let compared = check(&case.chains, &case.requests, account).unwrap();
-        assert_eq!((compared.executed, compared.acknowledged), (2, 2));
-    }
-
-    #[test]
-    fn finds_a_fork() {
-        let mut case = Case::new();
-        case.chains[1][1] = block(&[transfer(2, 1, 11)]);
-        case.assert_found("fork at validator 1");
-    }
-
-    #[test]
-    fn finds_a_lost_transfer() {
-        let mut case = Case::new();
-        case.replace(&[block(&[transfer(0, 0, 10)])]);
-        case.assert_found("lost");
-    }
-
-    #[test]
-    fn finds_a_transfer_that_was_executed_twice() {
-        let mut case = Case::new();
-        let again = transfer(0, 0, 11);
-        case.replace(&[block(&[transfer(0, 0, 10)]), block(&[again])]);
-        case.assert_found("executed twice");
-    }
-
-    #[test]
-    fn finds_a_transfer_that_no_client_submitted() {
-        let mut case = Case::new();
-        case.requests.writes.pop();
-        case.assert_found("was not submitted");
-    }
-
-    #[test]
-    fn finds_a_transfer_before_one_that_was_acknowledged_earlier() {
-        let mut case = Case::new();
-        case.requests.writes[0].committed = Some(Committed {
-            at: case.requests.writes[0].began,
-            version: 11,
-        });
-        case.requests.writes[0].hash = hash(1);
-        case.requests.writes[1].hash = hash(0);
-        case.requests.writes[1].committed = None;
-        case.assert_found("began after 11 was acknowledged");
-    }
-
-    #[test]
-    fn finds_a_validator_that_goes_back() {
-        let mut case = Case::new();
-        case.requests.writes[0].committed.as_mut().unwrap().version = 10;
-        case.requests.reads[0].version = 9;
-        case.requests.reads[0].version_min = 9;
-        case.requests.reads[0].sequence_number = 0;
-        case.assert_found("went back from version 10 to 9");
-    }
-
-    #[test]
-    fn finds_a_read_that_does_not_show_its_version() {
-        let mut case = Case::new();
-        case.requests.reads[0].sequence_number = 0;
-        case.assert_found("the account has sequence number 1");
+/// Checks that each transfer whose sequence number was used, as a node stated, is executed. Each
+/// client submits one transfer with a number.
+fn check_rejected(by_hash: &HashMap<HashValue, u64>, requests: &Requests) -> Result<(), String> {
+    let mut rejected = requests.writes.iter().filter(|write| write.is_rejected);
+    match rejected.find(|write| !by_hash.contains_key(&write.hash)) {
+        Some(write) => Err(format!("wrong verdict: {write:?} is not executed")),
+        None => Ok(()),
     }
 }
+
+/// Checks that no node stated that a transfer is unknown while a node had it: one that committed
+/// it, or one that accepted it and was not killed since. No fault is longer than the time for which
+/// nodes count that are unreachable.
+fn check_unknown(requests: &Requests) -> Result<(), String> {
+    let mut committed = HashMap::new();
+    for write in &requests.writes {
+        if let Some(Committed { at, .. }) = write.committed {
+            let first = committed.entry(write.hash).or_insert(at);
+            *first = at.min(*first);
+        }
+    }
+    let mut accepted: HashMap<HashValue, Vec<Acceptance>> = HashMap::new();
+    for &acceptance in &requests.acceptances {
+        accepted
+            .entry(acceptance.hash)
+            .or_default()
+            .push(acceptance);
+    }
+    for unknown in &requests.unknown {
+        let is_committed = committed
+            .get(&unknown.hash)
+            .is_some_and(|at| *at < unknown.began);
+        let holds = |acceptance: &&Acceptance| {
+            let is_killed = requests.kills.iter().any(|kill| {
+                kill.node == acceptance.node && (acceptance.at..=unknown.ended).contains(&kill.at)
+            });
+            acceptance.at < unknown.began && !is_killed
+        };
+        let holder = accepted
+            .get(&unknown.hash)
+            .and_then(|accepted| accepted.iter().find(holds));
+        if is_committed || holder.is_some() {
+            return Err(format!(
+                "false 404: {unknown:?}; committed: {is_committed}, held by {holder:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

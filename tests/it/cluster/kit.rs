@@ -21,6 +21,12 @@ use tempfile::TempDir;
 /// Number of validators. One of them may fail.
 pub const VALIDATORS: usize = 4;
 
+/// Port for the clients of a node that has an address of its own.
+pub const API_PORT: u16 = 7100;
+
+/// Address of nodes that have none of their own.
+const LOCAL: &str = "127.0.0.1";
+
 /// Amount of each transfer.
 const AMOUNT: u64 = 10;
 
@@ -46,10 +52,13 @@ pub struct Cluster {
     /// Keys, genesis, and what the validators must not forget.
     files: TempDir,
     ledgers: Vec<Arc<TempDir>>,
-    ports: Vec<u16>,
-    relay_ports: Vec<u16>,
+    /// Addresses of the connections between nodes.
+    listeners: Vec<String>,
+    relay_listeners: Vec<String>,
     nodes: Vec<Option<TestNode>>,
     wrap: Wrap,
+    /// The address of each node, or none for nodes on this machine's own.
+    hosts: Vec<String>,
     /// Settings of all nodes beside those of their keys and peers.
     more_settings: Vec<String>,
 }
@@ -67,12 +76,19 @@ impl Cluster {
 
     /// Starts the validators as [`Self::start_with`] does, and full nodes.
     pub fn start_full(full_nodes: usize, more_settings: &[&str]) -> Self {
-        Self::start_all(Box::new(|_, command| command), full_nodes, more_settings)
+        let wrap: Wrap = Box::new(|_, command| command);
+        Self::start_all(wrap, full_nodes, Vec::new(), more_settings)
     }
 
     /// Starts the validators as [`Self::start`] does, each by the command that `wrap` returns.
     pub fn start_wrapped(wrap: Wrap) -> Self {
-        Self::start_all(wrap, 0, &[])
+        Self::start_all(wrap, 0, Vec::new(), &[])
+    }
+
+    /// Starts the validators as [`Self::start_wrapped`] does, and full nodes, each node at its own
+    /// address with [`API_PORT`].
+    pub fn start_at(hosts: Vec<String>, wrap: Wrap, more_settings: &[&str]) -> Self {
+        Self::start_all(wrap, hosts.len() - VALIDATORS, hosts, more_settings)
     }
 
     /// Starts the validators with additional settings, one of them on a slow disk.
@@ -82,10 +98,15 @@ impl Cluster {
             true => disk.wrap(command),
             false => command,
         });
-        Self::start_all(wrap, 0, more_settings)
+        Self::start_all(wrap, 0, Vec::new(), more_settings)
     }
 
-    fn start_all(wrap: Wrap, full_nodes: usize, more_settings: &[&str]) -> Self {
+    fn start_all(
+        wrap: Wrap,
+        full_nodes: usize,
+        hosts: Vec<String>,
+        more_settings: &[&str],
+    ) -> Self {
         let count = VALIDATORS + full_nodes;
         let files = tempfile::tempdir().unwrap();
         let dir = files.path().join("cluster");
@@ -96,22 +117,27 @@ impl Cluster {
             .output()
             .unwrap();
         assert!(created.status.success(), "{created:?}");
-        let free_ports = || (0..count).map(|_| free_port()).collect::<Vec<_>>();
+        let listeners = || {
+            let host = |index| hosts.get(index).map_or(LOCAL, String::as_str);
+            let listener = |index| format!("{}:{}", host(index), free_port());
+            (0..count).map(listener).collect::<Vec<_>>()
+        };
         let mut cluster = Self {
             files,
             ledgers: (0..count)
                 .map(|_| Arc::new(tempfile::tempdir().unwrap()))
                 .collect(),
-            ports: free_ports(),
-            relay_ports: free_ports(),
+            listeners: listeners(),
+            relay_listeners: listeners(),
             nodes: (0..count).map(|_| None).collect(),
             wrap,
+            hosts,
             more_settings: more_settings.iter().map(|&one| one.to_owned()).collect(),
         };
         for index in 0..count {
             let peers = cluster.keys(index).join("peers.toml");
-            replace_ports(&peers, 7000, &cluster.ports);
-            replace_ports(&peers, 7400, &cluster.relay_ports);
+            replace_listeners(&peers, 7000, &cluster.listeners);
+            replace_listeners(&peers, 7400, &cluster.relay_listeners);
         }
         for index in 0..count {
             cluster.start_node(index);
@@ -126,13 +152,14 @@ impl Cluster {
             format!("chain.genesis={}", dir.join("genesis.toml").display()),
             "sequencer.mode=bft".to_owned(),
             format!("consensus.directory={}", self.keys(index).display()),
-            format!("consensus.listen=127.0.0.1:{}", self.ports[index]),
-            format!(
-                "consensus.relay_listen=127.0.0.1:{}",
-                self.relay_ports[index]
-            ),
+            format!("consensus.listen={}", self.listeners[index]),
+            format!("consensus.relay_listen={}", self.relay_listeners[index]),
             "consensus.propose_timeout_ms=500".to_owned(),
         ];
+        if let Some(host) = self.hosts.get(index) {
+            settings.push(format!("api.listen={host}:{API_PORT}"));
+            settings.push(format!("faucet.listen={host}:0"));
+        }
         settings.extend_from_slice(&self.more_settings);
         settings
     }
@@ -143,6 +170,11 @@ impl Cluster {
         let ledger = Arc::clone(&self.ledgers[index]);
         let command = (self.wrap)(index, TestNode::command(ledger.path(), &settings));
         self.nodes[index] = Some(TestNode::spawn(command, ledger, settings));
+    }
+
+    /// Returns the number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Returns a node that runs.
@@ -242,13 +274,13 @@ impl Cluster {
     }
 }
 
-/// Replaces the ports from `first` on by `ports`, in order.
-fn replace_ports(peers: &Path, first: usize, ports: &[u16]) {
+/// Replaces the addresses with ports from `first` on by `listeners`, in order.
+fn replace_listeners(peers: &Path, first: usize, listeners: &[String]) {
     let mut text = std::fs::read_to_string(peers).unwrap();
-    for (index, port) in ports.iter().enumerate() {
+    for (index, listener) in listeners.iter().enumerate() {
         text = text.replace(
-            &format!("127.0.0.1:{}\"", first + index),
-            &format!("127.0.0.1:{port}\""),
+            &format!("{LOCAL}:{}\"", first + index),
+            &format!("{listener}\""),
         );
     }
     std::fs::write(peers, text).unwrap();

@@ -13,9 +13,12 @@
 //! | the plan of the faults, drawn from a seed | `plan.rs` |
 //! | the clients and what they saw | `load.rs`, `history.rs` |
 //! | namespaces with delay, loss and partitions between them | `network.rs` |
+//! | the load balancer in front of the nodes | `balancer.rs` |
 //! | the comparison of all chains with it | `checker.rs` |
 
 mod add_full_node;
+#[cfg(target_os = "linux")]
+mod balancer;
 mod changed_state;
 #[cfg(target_os = "linux")]
 mod checker;

@@ -47,6 +47,13 @@ struct Place {
 /// A process that is killed when it is dropped.
 pub struct Process(Child);
 
+impl Process {
+    /// Starts a process.
+    pub fn spawn(command: &mut Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // Errors mean that the process has ended already.
@@ -173,7 +180,7 @@ async fn delays_and_cuts_what_nodes_send_each_other() {
         inner.args(["-c", program, network.host(1)]);
         network.wrap(number, &inner)
     };
-    let _server = Process(node(1, SERVER).spawn().unwrap());
+    let _server = Process::spawn(&mut node(1, SERVER));
     let client = || {
         let began = Instant::now();
         let output = node(0, CLIENT).output().unwrap();

@@ -1,6 +1,6 @@
 //! The plan of the faults, drawn from a seed.
 
-use super::kit::VALIDATORS;
+use super::{kit::VALIDATORS, network::Link};
 use fastrand::Rng;
 use ledger_test_support::node::DiskOperation;
 use std::{ops::Range, time::Duration};
@@ -24,6 +24,10 @@ const LOAD_MS: Range<u64> = 50..400;
 
 /// Duration of a fault, in milliseconds: enough for some turns of absent proposers.
 const FAULT_MS: Range<u64> = 0..1_500;
+
+/// Delays of slow links, in milliseconds, and the probabilities that they lose a packet.
+const DELAY_MS: Range<u32> = 10..100;
+const LOSSES: [f64; 3] = [0.0, 0.01, 0.05];
 
 /// A call of a validator on one of its files.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +58,13 @@ pub enum Fault {
         /// Whether they are killed and start with the wrong clocks.
         is_restarted: bool,
     },
+    /// Nothing that the others send arrives at them, nor the reverse if `is_mutual`.
+    Partition {
+        /// Whether both directions are cut.
+        is_mutual: bool,
+    },
+    /// All links between nodes are slow and lose packets.
+    Links(Link),
 }
 
 impl Fault {
@@ -69,6 +80,9 @@ impl Fault {
             Self::Stop => "stop".to_owned(),
             Self::Pause => "pause".to_owned(),
             Self::Clock { .. } => "clock".to_owned(),
+            Self::Partition { is_mutual: true } => "partition".to_owned(),
+            Self::Partition { is_mutual: false } => "partition of one direction".to_owned(),
+            Self::Links(Link { loss, .. }) => format!("slow links that lose {loss}"),
         }
     }
 }
@@ -87,12 +101,20 @@ pub struct Step {
     pub duration: Duration,
 }
 
-/// Returns the first `steps` steps of a seed. A longer plan of the same seed begins with them.
-pub fn plan(seed: u64, steps: usize) -> Vec<Step> {
+/// Returns the first `steps` steps of a seed. A longer plan of the same seed begins with them. With
+/// a network, links have faults as well.
+pub fn plan(seed: u64, steps: usize, nodes: usize, has_network: bool) -> Vec<Step> {
     let mut random = Rng::with_seed(seed);
     let mut plan = Vec::new();
     while plan.len() < steps {
-        let mut round = round(&mut random);
+        let mut faults = node_faults(&mut random);
+        if has_network {
+            faults.extend(network_faults(&mut random, nodes));
+        }
+        let mut round: Vec<_> = faults
+            .into_iter()
+            .map(|(fault, count)| step(&mut random, fault, count, nodes))
+            .collect();
         random.shuffle(&mut round);
         plan.extend(round);
     }
@@ -100,8 +122,40 @@ pub fn plan(seed: u64, steps: usize) -> Vec<Step> {
     plan
 }
 
-/// Returns every kind of fault, for a minority, a majority and all of the validators.
-fn round(random: &mut Rng) -> Vec<Step> {
+/// Returns a fault of some of the nodes, in a random order.
+fn step(random: &mut Rng, fault: Fault, count: usize, nodes: usize) -> Step {
+    let mut nodes: Vec<_> = (0..nodes).collect();
+    random.shuffle(&mut nodes);
+    nodes.truncate(count);
+    Step {
+        fault,
+        nodes,
+        load: Duration::from_millis(random.u64(LOAD_MS)),
+        duration: Duration::from_millis(random.u64(FAULT_MS)),
+    }
+}
+
+/// Returns partitions of one node up to half of them, and slow links with each of the losses.
+fn network_faults(random: &mut Rng, nodes: usize) -> Vec<(Fault, usize)> {
+    let mut faults = Vec::new();
+    for is_mutual in [false, true] {
+        let partition = Fault::Partition { is_mutual };
+        faults.extend((1..=nodes / 2).map(|count| (partition, count)));
+    }
+    faults.extend(LOSSES.map(|loss| {
+        let delay_ms = random.u32(DELAY_MS);
+        let link = Link {
+            delay_ms,
+            jitter_ms: delay_ms / 2,
+            loss,
+        };
+        (Fault::Links(link), nodes)
+    }));
+    faults
+}
+
+/// Returns every kind of fault of a node, for one up to as many as there are validators.
+fn node_faults(random: &mut Rng) -> Vec<(Fault, usize)> {
     let mut faults = Vec::new();
     let mut calls = Vec::new();
     for file in FILES {
@@ -127,16 +181,5 @@ fn round(random: &mut Rng) -> Vec<Step> {
         };
         (clock, 1)
     }));
-    let mut step = |(fault, validators)| {
-        let mut nodes: Vec<_> = (0..VALIDATORS).collect();
-        random.shuffle(&mut nodes);
-        nodes.truncate(validators);
-        Step {
-            fault,
-            nodes,
-            load: Duration::from_millis(random.u64(LOAD_MS)),
-            duration: Duration::from_millis(random.u64(FAULT_MS)),
-        }
-    };
-    faults.into_iter().map(&mut step).collect()
+    faults
 }
