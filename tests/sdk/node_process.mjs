@@ -21,7 +21,7 @@ const STOP_TIMEOUT_MS = 30_000;
 const LOG_LINES_MAX = 40;
 
 /** Returns the path of LEDGER_NODE_BIN, otherwise of the release or debug build. */
-function binary() {
+export function binary() {
   const candidates = process.env.LEDGER_NODE_BIN
     ? [process.env.LEDGER_NODE_BIN]
     : ["release", "debug"].map((profile) => join(REPOSITORY, "target", profile, "ledger-node"));

@@ -3,22 +3,15 @@
 // PAYMENTS_SEED repeats the payments and the submissions at which a process is killed.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { Account, Aptos, AptosConfig, Network } from "@aptos-labs/ts-sdk";
 import { CuttingProxy, MOMENTS } from "./cutting_proxy.mjs";
 import { NodeProcess } from "./node_process.mjs";
-import { COIN, FUNDED, endpoints } from "./session.mjs";
-
-const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const COMPILER = path("node_modules/typescript/bin/tsc");
-const COMPILED = path("node_modules/.cache/examples/payments/payments.mjs");
+import { PaymentLoop, assertPaidOnce, compile } from "./payment_loop.mjs";
+import { FUNDED, endpoints } from "./session.mjs";
 
 const PAYMENTS = 60;
 const RECIPIENTS = 3;
@@ -38,47 +31,6 @@ function seeded(seed) {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
   };
-}
-
-/** The example as a child process. */
-class Client {
-  #arguments;
-  #child;
-  #exited;
-  /** What the runs have printed. */
-  output = "";
-
-  constructor(...args) {
-    this.#arguments = args;
-    this.start();
-  }
-
-  start() {
-    this.#child = spawn(process.execPath, [COMPILED, ...this.#arguments]);
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream.on("data", (text) => {
-        this.output += text;
-      });
-    this.#exited = once(this.#child, "close");
-  }
-
-  /** Resolves to the exit code, or to the name of the signal. */
-  async exited() {
-    const [code, signal] = await this.#exited;
-    return code ?? signal;
-  }
-
-  async kill() {
-    this.#child.kill("SIGKILL");
-    return this.exited();
-  }
-}
-
-/** Checks the types of the example, and compiles it. */
-async function compile() {
-  // Node.js from version 22.18 on runs the file itself.
-  const compiler = [COMPILER, "--project", path("tsconfig.json")];
-  await promisify(execFile)(process.execPath, compiler).catch(({ stdout }) => assert.fail(stdout));
 }
 
 describe("the payment loop in TypeScript", { timeout: 120_000 }, () => {
@@ -109,10 +61,7 @@ describe("the payment loop in TypeScript", { timeout: 120_000 }, () => {
 
   /** Starts the example with this list. */
   const startClient = async (payer, payments) => {
-    const [keyFile, list] = [join(directory, "payer.key"), join(directory, "payments.txt")];
-    await writeFile(keyFile, payer.privateKey.toString(), { mode: 0o600 });
-    await writeFile(list, payments.map((each) => `${each.recipient} ${each.amount}\n`).join(""));
-    client = new Client("--node", `${proxy.url}/v1`, keyFile, list);
+    client = await PaymentLoop.start(directory, `${proxy.url}/v1`, payer, payments);
   };
 
   /** Kills the processes, and starts them again. */
@@ -123,18 +72,6 @@ describe("the payment loop in TypeScript", { timeout: 120_000 }, () => {
       proxy.redirect(node.api);
     }
     if (victims.includes("client")) client.start();
-  };
-
-  /** Asserts that the ledger has each payment once. */
-  const assertPaidOnce = async ({ accountAddress }, payments) => {
-    const { sequence_number } = await sdk().getAccountInfo({ accountAddress });
-    assert.equal(Number(sequence_number), payments.length, client.output);
-    for (const recipient of new Set(payments.map((each) => each.recipient))) {
-      const received = payments.filter((each) => each.recipient === recipient);
-      const total = received.reduce((sum, { amount }) => sum + amount, 0);
-      const balance = await sdk().getBalance({ accountAddress: recipient, asset: COIN });
-      assert.equal(balance, total, client.output);
-    }
   };
 
   test("makes each payment once while node and client are killed", async (t) => {
@@ -156,7 +93,7 @@ describe("the payment loop in TypeScript", { timeout: 120_000 }, () => {
     }
     assert.equal(await client.exited(), 0, client.output);
     assert.match(client.output, /60 payments occurred exactly once/);
-    await assertPaidOnce(payer, payments);
+    await assertPaidOnce(sdk(), payer, payments, client.output);
   });
 
   test("accepts payments of an earlier run with another expiration", async () => {
@@ -178,7 +115,7 @@ describe("the payment loop in TypeScript", { timeout: 120_000 }, () => {
     await startClient(payer, payments);
     assert.equal(await client.exited(), 0, client.output);
     assert.match(client.output, /payment 1: 400, trying again/);
-    await assertPaidOnce(payer, payments);
+    await assertPaidOnce(sdk(), payer, payments, client.output);
   });
 
   test("refuses a list that differs from the payments on the ledger", async () => {
@@ -190,6 +127,6 @@ describe("the payment loop in TypeScript", { timeout: 120_000 }, () => {
     await startClient(payer, [...edited, { recipient, amount }]);
     assert.equal(await client.exited(), 1, client.output);
     assert.match(client.output, /is not payment 0 of the list/);
-    await assertPaidOnce(payer, [{ recipient, amount }]);
+    await assertPaidOnce(sdk(), payer, [{ recipient, amount }], client.output);
   });
 });

@@ -324,7 +324,8 @@ fn check_unknown(requests: &Requests) -> Result<(), String> {
             .and_then(|accepted| accepted.iter().find(holds));
         if is_committed || holder.is_some() {
             return Err(format!(
-                "false 404: {unknown:?}; committed: {is_committed}, held by {holder:?}"
+                "false 404 of {} at {:?}; committed: {is_committed}, held by {holder:?}",
+                unknown.hash, unknown.node
             ));
         }
     }

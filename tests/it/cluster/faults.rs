@@ -90,8 +90,8 @@ struct Run {
 }
 
 impl Run {
-    /// Starts validators on a new chain, and full nodes in a network, and funds the clients. Returns
-    /// `None` without a C compiler.
+    /// Starts validators on a new chain, and full nodes in a network, and funds the clients.
+    /// Returns `None` without a C compiler.
     async fn start(surroundings: Option<Surroundings>) -> Option<Self> {
         let full_nodes = if surroundings.is_some() {
             FULL_NODES

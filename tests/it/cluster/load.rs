@@ -1,6 +1,6 @@
-//! Clients of every node, and of the balancer: transfers, each after the previous one of its account
-//! is committed, reads at the version of a commit that any client knows of, and look-ups of what any
-//! node has accepted.
+//! Clients of every node, and of the balancer: transfers, each after the previous one of its
+//! account is committed, reads at the version of a commit that any client knows of, and look-ups of
+//! what any node has accepted.
 
 use super::{
     balancer::Balancer,
@@ -189,7 +189,7 @@ impl Client {
             202 => self.history.accept_write(write, self.responder(&response)),
             // It was accepted before a restart or by another node, and executed.
             400 if is_unknown(&response) => self.history.reject_write(write),
-            502..=504 => {
+            408 | 502..=504 => {
                 self.check_rejection(&response);
                 return false;
             }
@@ -234,7 +234,7 @@ impl Client {
                     self.history
                         .record_look_up(hash, node, began, response.status);
                 }
-                502..=504 => self.check_rejection(&response),
+                408 | 502..=504 => self.check_rejection(&response),
                 status => panic!("{status}: {}", response.text),
             }
         }
@@ -262,7 +262,7 @@ impl Client {
             if response.status != 200 {
                 // The node is behind, or it stops, or the balancer has none.
                 assert!(
-                    matches!(response.status, 404 | 502..=504),
+                    matches!(response.status, 404 | 408 | 502..=504),
                     "{}",
                     response.text
                 );
