@@ -58,8 +58,11 @@ pub const ADMITTED_PEERS_MAX: usize = 16;
 /// peers with a DNS name count as such, so a longer time would delay their return.
 pub const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Maximum number of connections with a peer: one that each side dialed, and one that replaces it.
-pub const CONNECTIONS_PER_PEER_MAX: usize = 3;
+/// Maximum number of connections with a peer. The broadcast announces what a node receives on the
+/// first connection of a pair only. If one side has closed the last one and the other has not, as
+/// after a partition of one direction, a second connection would lack the announcement, and the
+/// side that dialed would never send a vote. So it is closed until the older one is.
+pub const CONNECTIONS_PER_PEER_MAX: usize = 1;
 
 /// Maximum number of heights above its own for which the engine keeps messages. Peers that are
 /// further ahead have decided blocks, which the node requests.
