@@ -215,9 +215,10 @@ impl<N: RelayNode> Incoming<'_, N> {
                 FoundElsewhere::Pending(transaction.into())
             }
         };
-        self.peer.traffic.answers.increment();
         // An error means that the look-up has ended. The channel has room for each peer's answer.
-        let _ = question.reply.try_send(found);
+        if question.reply.try_send(found).is_ok() {
+            self.peer.traffic.answers.increment();
+        }
         Ok(())
     }
 }

@@ -3,12 +3,14 @@
 use crate::codec::Found;
 use crate::context::Shared;
 use crate::peers::{PeerState, Question, Reach};
+use crate::settings::Times;
 use crate::sizes;
 use ledger_actors::relay::{Find, FoundElsewhere, FoundHere, RelayNode};
 use ledger_crypto::{Ed25519PublicKey, HashValue};
 use ledger_limits::{ClientKey, Permit};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -34,7 +36,7 @@ pub(crate) async fn serve<N: RelayNode>(cx: Rc<Shared<N>>, mut finds: mpsc::Rece
 /// The first answer that the transaction is committed decides. An answer that it is pending decides
 /// unless another follows within [`sizes::PENDING_GRACE`] that it is committed. Otherwise the answer
 /// is [`FoundElsewhere::Unknown`] if each node that counts answered that it has no record. A node
-/// counts unless it has been absent for [`Times::absence`](crate::Times::absence).
+/// counts unless it has been absent for [`Times::absence`].
 pub(crate) async fn look_up<N: RelayNode>(
     cx: &Shared<N>,
     hash: HashValue,
@@ -43,11 +45,7 @@ pub(crate) async fn look_up<N: RelayNode>(
     let Some(_permit) = Permit::try_acquire(Arc::clone(&cx.lookups)) else {
         return FoundElsewhere::Unreachable;
     };
-    let mut deadline = Instant::now() + cx.times.answer;
-    if asking.is_some() {
-        // The asking node receives the answer before it gives up.
-        deadline -= cx.times.answer / 4;
-    }
+    let mut deadline = Instant::now() + time_limit(&cx.times, asking.is_some());
     let asked = cx
         .peers
         .all()
@@ -75,6 +73,15 @@ pub(crate) async fn look_up<N: RelayNode>(
         }
     }
     found
+}
+
+/// Returns the time within which peers answer a look-up. It is shorter for the question of another
+/// node, so that the answer arrives there before that node gives up.
+fn time_limit(times: &Times, is_passed_on: bool) -> Duration {
+    match is_passed_on {
+        true => times.answer * 3 / 4,
+        false => times.answer,
+    }
 }
 
 /// The answers that a look-up waits for.
@@ -142,5 +149,17 @@ pub(crate) async fn answer<N: RelayNode>(
         Ok(FoundHere::Unknown) => Found::Unknown,
         // It may know the transaction, and cannot look.
         Err(_) => Found::Unreachable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passed_on_answer_has_time_to_travel() {
+        let times = Times::default();
+        let round_trip = Duration::from_millis(400);
+        assert!(time_limit(&times, true) + round_trip <= time_limit(&times, false));
     }
 }

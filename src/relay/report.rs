@@ -48,7 +48,7 @@ counters! {
         /// Received transactions that the mempool had no room for, or that the queue for it had no
         /// room for.
         pub refused: Counter,
-        /// Look-ups that the peer answered.
+        /// Look-ups that the peer answered in time.
         pub answers: Counter,
         /// Look-ups of the peer.
         pub questions: Counter,

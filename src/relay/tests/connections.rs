@@ -2,7 +2,7 @@
 
 use crate::fake_node::FakeNode;
 use crate::raw_peer::{Message, RawPeer, Tls};
-use crate::support::{GENESIS, Node, connect, keys, peer, settings, wait_until};
+use crate::support::{GENESIS, NEVER, Node, connect, keys, peer, settings, wait_until};
 use ledger_actors::relay::relay_queues;
 use ledger_relay::{
     FRAME_TRANSACTIONS_MAX, PeerReport, Relay, RelayState, Settings, StartError, Times,
@@ -75,11 +75,14 @@ async fn reconnects_after_either_side_has_restarted() {
     let [first, second] = keys();
     let (mut dialer, mut dialed) = (Node::validator(&first), Node::validator(&second));
     connect([&dialer, &dialed], [1, 1]).await;
+    // The side that runs on shows the old connection until it has found that it ended.
+    let is_renewed = |report: &PeerReport| report.is_connected && report.traffic.connections == 2;
     dialed = dialed.restart();
     connect([&dialer, &dialed], [1, 1]).await;
-    assert_eq!(dialer.report(&dialed.key()).traffic.connections, 2);
+    dialer.wait_for_report(&dialed.key(), is_renewed).await;
     dialer = dialer.restart();
     connect([&dialer, &dialed], [1, 1]).await;
+    dialed.wait_for_report(&dialer.key(), is_renewed).await;
     let transaction = draft(1, 1).checked();
     dialed.send(&transaction);
     wait_until(|| dialer.fake.received() == [transaction.hash()]).await;
@@ -226,7 +229,9 @@ async fn pings_keep_an_idle_connection() {
 #[tokio::test]
 async fn a_new_connection_replaces_the_old_one() {
     let [first, second] = keys();
-    let node = Node::validator(&second);
+    let mut settings = settings(&second, true);
+    settings.times.silence = NEVER;
+    let node = Node::start(settings, FakeNode::new());
     node.relay.admit(peer(&first, true, None)).unwrap();
     let address = node.relay.listen_address();
     let mut old = RawPeer::connect(address, Tls::of(&first), GENESIS)

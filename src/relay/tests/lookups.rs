@@ -134,10 +134,9 @@ async fn validators_pass_on_the_question_of_a_full_node() {
 }
 
 #[tokio::test]
-async fn a_validator_answers_before_the_full_node_gives_up() {
+async fn a_validator_answers_for_a_peer_that_does_not() {
     let [first, second, third] = keys();
-    let answer = Duration::from_millis(200);
-    let validator = start(&first, true, answer, NEVER);
+    let validator = start(&first, true, Duration::from_millis(100), NEVER);
     let asking = start(&second, false, NEVER, NEVER);
     let other = start(&third, false, NEVER, NEVER);
     connect([&validator, &asking, &other], [2, 1, 1]).await;
