@@ -93,6 +93,10 @@ async fn a_full_node_for_another_machine_is_admitted_without_a_restart() {
     })
     .await;
 
+    // The relays of the validators have admitted it too.
+    let second = cluster.transfer(&chain, 0, 1);
+    assert_eq!(node.submit_and_wait(&second).await["success"], true);
+
     // The entry is in the file, and the same entry again is no change.
     let entry = peers(cluster.node(0)).await.pop().unwrap();
     assert_eq!(entry["address"], Value::from(address.as_str()));
@@ -105,9 +109,9 @@ async fn a_full_node_for_another_machine_is_admitted_without_a_restart() {
         cluster.stop(index);
         cluster.start_node(index);
     }
-    let second = cluster.transfer(&chain, 0, 1);
-    cluster.commit(1, &second).await;
-    let path = format!("/v1/transactions/by_hash/{}", second.hash(chain.vendor()));
+    let third = cluster.transfer(&chain, 0, 2);
+    cluster.commit(1, &third).await;
+    let path = format!("/v1/transactions/by_hash/{}", third.hash(chain.vendor()));
     until("a later transaction at the new node", || async {
         (node.get(&path).await.status == 200).then_some(())
     })
