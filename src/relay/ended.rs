@@ -2,12 +2,15 @@
 
 use crate::codec::{CodecError, ReadError};
 use ledger_crypto::HashValue;
+use std::io;
 
 /// The reason that a connection is not established, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Ended {
     #[error("{0}")]
-    Io(#[from] std::io::Error),
+    Io(io::Error),
+    #[error("it closed the connection")]
+    Closed,
     #[error("TLS is not available: {0}")]
     Tls(#[from] tokio_rustls::rustls::Error),
     #[error("the first messages took too long")]
@@ -26,10 +29,19 @@ pub(crate) enum Ended {
     Violation(#[from] CodecError),
 }
 
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::Closed,
+            _ => Self::Io(error),
+        }
+    }
+}
+
 impl From<ReadError> for Ended {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Io(error) => Self::Io(error),
+            ReadError::Io(error) => error.into(),
             ReadError::Codec(error) => Self::Violation(error),
         }
     }

@@ -5,7 +5,7 @@ use crate::settings::Peer;
 use crate::sizes;
 use bytes::Bytes;
 use ledger_actors::relay::FoundElsewhere;
-use ledger_crypto::{Ed25519PublicKey, HashValue, hex_text};
+use ledger_crypto::{Ed25519PublicKey, HashValue};
 use ledger_metrics::Metric as _;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -118,9 +118,9 @@ impl PeerState {
         lock(&self.contact).peer.clone()
     }
 
-    /// Returns the first digits of the key, for log lines.
+    /// Returns the name of the peer in logs.
     pub fn name(&self) -> String {
-        hex_text(&self.key.0[..8])
+        lock(&self.contact).peer.name.clone()
     }
 
     /// Waits until the settings of the peer have changed.

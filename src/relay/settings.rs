@@ -32,6 +32,8 @@ pub struct Settings {
 /// Another node of the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
+    /// Its name in logs.
+    pub name: String,
     /// Its network key.
     pub key: Ed25519PublicKey,
     /// Address of its relay, `host:port`. Without an address this node does not dial the peer.
@@ -106,6 +108,7 @@ mod tests {
 
     fn peer(role: &Role) -> Peer {
         Peer {
+            name: String::new(),
             key: role.key.clone(),
             address: None,
             is_validator: role.is_validator,

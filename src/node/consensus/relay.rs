@@ -62,6 +62,7 @@ pub(super) fn start(
 /// Returns the relay's form of a peer, or `None` if its identity is no Ed25519 key.
 pub(super) fn relay_peer(peer: &NodePeer) -> Option<Peer> {
     Some(Peer {
+        name: peer.peer.identity.to_string(),
         key: peer.peer.identity.public_key()?,
         address: peer.relay.clone(),
         is_validator: peer.peer.validator.is_some(),

@@ -101,6 +101,7 @@ fn start(key: &Ed25519PrivateKey, node: CountingNode, peers: Vec<Peer>) -> Sende
 
 fn peer(key: &Ed25519PrivateKey, relay: Option<&Relay>) -> Peer {
     Peer {
+        name: "peer".to_owned(),
         key: key.public_key(),
         address: relay.map(|relay| relay.listen_address().to_string()),
         is_validator: true,

@@ -60,6 +60,7 @@ pub fn settings(key: &Ed25519PrivateKey, is_validator: bool) -> Settings {
 
 pub fn peer(key: &Ed25519PrivateKey, is_validator: bool, address: Option<SocketAddr>) -> Peer {
     Peer {
+        name: "peer".to_owned(),
         key: key.public_key(),
         address: address.map(|address| address.to_string()),
         is_validator,
