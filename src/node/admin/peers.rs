@@ -91,25 +91,23 @@ async fn on_thread<T: Send + 'static>(
         Err(error) => Err(error),
     };
     let failed =
-        |status, message: String| Err(error_response(status, ErrorCode::InternalError, message));
+        |status, message: String| error_response(status, ErrorCode::InternalError, message);
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "the peers are unchanged");
-            match error {
-                AdmissionError::Invalid(message) => {
-                    Err(ErrorKind::InvalidInput(message).response())
-                }
-                AdmissionError::Conflict(message) => Err(conflict(&message)),
+            tracing::warn!(%error, "the request about the peers failed");
+            Err(match error {
+                AdmissionError::Invalid(message) => ErrorKind::InvalidInput(message).response(),
+                AdmissionError::Conflict(message) => conflict(&message),
                 AdmissionError::File(message) => failed(StatusCode::INTERNAL_SERVER_ERROR, message),
                 AdmissionError::NotConnected(_) => {
                     failed(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
                 }
-            }
+            })
         }
-        Err(error) => failed(
+        Err(error) => Err(failed(
             StatusCode::INTERNAL_SERVER_ERROR,
             format!("the thread that reads the peers failed: {error}"),
-        ),
+        )),
     }
 }

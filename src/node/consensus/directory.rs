@@ -62,6 +62,9 @@ pub enum DirectoryError {
          created by ledger-node cluster add-full-node"
     )]
     NoValidatorKey(PathBuf),
+    /// Votes are confirmed for a node without a key that signs them.
+    #[error("{0} is missing, and only a validator votes")]
+    NoVotes(PathBuf),
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     File {
@@ -234,12 +237,12 @@ impl ConsensusDirectory {
     /// # Errors
     ///
     /// Returns the errors of [`Self::secrets`] if this is no node's directory,
-    /// [`DirectoryError::NoValidatorKey`] if it is not a validator's, [`DirectoryError::Log`] if the
+    /// [`DirectoryError::NoVotes`] if it is not a validator's, [`DirectoryError::Log`] if the
     /// record is in use or cannot be written, and [`DirectoryError::File`] if the engine's log cannot
     /// be removed.
     pub fn confirm_height(&self, height: u64) -> Result<Option<u64>, DirectoryError> {
         if self.secrets()?.validator.is_none() {
-            return Err(self.no_validator_key());
+            return Err(DirectoryError::NoVotes(self.file(VALIDATOR_KEY)));
         }
         let (log, recorded) = self.consensus_log(None)?;
         let path = self.engine_log();

@@ -146,7 +146,7 @@ fn add_local(runtime: &Runtime, dir: &Path, roots: &TrustedRoots) -> Result<(), 
             Err(TargetError::Failed(error)) => problems.push(format!("{}: {error}", target.name)),
         }
     }
-    finish(&node, &entry, problems)
+    finish(&node, &entry, &problems)
 }
 
 /// Returns the number above those of all nodes.
@@ -239,7 +239,7 @@ impl Remote<'_> {
         if unnamed > 0 {
             problems.push(format!("{unnamed} validators were not named"));
         }
-        finish(node, &entry, problems)
+        finish(node, &entry, &problems)
     }
 }
 
@@ -278,7 +278,7 @@ async fn admit(target: &Target, entry: &PeerEntry) -> Result<(), TargetError> {
 /// # Errors
 ///
 /// Returns [`CliError::Fatal`] with the problems and the entry of the node if there are problems.
-fn finish(node: &Path, entry: &PeerEntry, problems: Vec<String>) -> Result<(), CliError> {
+fn finish(node: &Path, entry: &PeerEntry, problems: &[String]) -> Result<(), CliError> {
     output::line(&format!(
         "created a full node in {}; start it there with ledger-node run --config node.toml",
         node.display()
