@@ -141,25 +141,21 @@ impl Engine {
         let _ = self.commands.try_send(Command::AnnounceWork(height));
     }
 
-    /// Accepts messages of a further peer, and connects to it.
+    /// Accepts connections of a further full node, which dials this validator.
     ///
     /// # Errors
     ///
-    /// Returns [`AdmitError::Address`] if its address is malformed, [`AdmitError::TooMany`] if
-    /// [`ADMITTED_PEERS_MAX`](sizes::ADMITTED_PEERS_MAX) were admitted since the start, and
-    /// [`AdmitError::Unavailable`] if the engine has stopped or many other commands wait.
+    /// Returns [`AdmitError::TooMany`] if as many were admitted since the start as the limits of
+    /// connections have room for.
     pub fn admit(&self, peer: &Peer) -> Result<(), AdmitError> {
-        let address = peer.multiaddr()?;
         let allowed = &self.shared.allowed;
         if !allowed.contains(&peer.identity.0) {
             if allowed.len() >= self.shared.peers_at_start + sizes::ADMITTED_PEERS_MAX {
                 return Err(AdmitError::TooMany(sizes::ADMITTED_PEERS_MAX));
             }
-            // Before the connection, whose first events would be dropped.
             allowed.insert(peer);
         }
-        let sent = self.commands.try_send(Command::Connect(address));
-        sent.map_err(|_| AdmitError::Unavailable)
+        Ok(())
     }
 
     /// Returns the state and the counters of the engine.

@@ -45,16 +45,13 @@ pub enum StartError {
     Thread(std::io::Error),
 }
 
-/// The error of admitting a peer to a running engine, which does not connect to it.
+/// The error of admitting a peer to a running engine, which does not accept its connections.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmitError {
-    /// The address of the peer is malformed.
-    #[error(transparent)]
-    Address(#[from] PeerError),
     /// As many peers were admitted since the start as the limits of connections have room for.
     #[error("{0} peers were admitted since the start; restart this node to admit more")]
     TooMany(usize),
-    /// The engine has stopped, or handles many other commands.
-    #[error("the consensus engine does not take commands now")]
+    /// The engine has stopped, or did not start again.
+    #[error("the consensus engine has stopped")]
     Unavailable,
 }

@@ -1,9 +1,9 @@
 //! The gate between the network and the rest of the engine: only messages of known peers pass.
 //!
-//! The engine's own `persistent_peers_only` acts when a peer has identified itself. A peer that
-//! never does stays connected, and its messages reach consensus. So each subscription to the
-//! network goes through a [`Tap`], which drops events of unknown peers. The connection itself
-//! proves the identity of a peer.
+//! The engine's own `persistent_peers_only` is off, because it knows the peers that this node dials
+//! only. It would also act no earlier than when a peer has identified itself. So each subscription
+//! to the network goes through a [`Tap`], which drops events of unknown peers. The connection
+//! itself proves the identity of a peer.
 
 use crate::context::Ledger;
 use crate::observed::Observed;

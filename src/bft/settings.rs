@@ -18,6 +18,8 @@ use std::time::Duration;
 pub struct Settings {
     /// Key of this validator. `None` for a node that follows without votes.
     pub validator_key: Option<Ed25519PrivateKey>,
+    /// Whether this node is a validator, with or without votes. Otherwise it is a full node.
+    pub is_validator: bool,
     /// Key of this node's connections.
     pub network_key: NetworkKey,
     /// Validators of the chain.
@@ -28,7 +30,7 @@ pub struct Settings {
     pub genesis_hash: HashValue,
     /// Address to listen on, `ip:port` or a multiaddress over TCP.
     pub listen_address: String,
-    /// The nodes that this one connects to, without itself.
+    /// The nodes that this one has connections with, without itself.
     pub peers: Vec<Peer>,
     /// File of the engine's log. A node without votes uses another file beside it, because the
     /// engine empties the log of such a node.
@@ -120,15 +122,30 @@ impl Settings {
         if u32::try_from(self.block_bytes_max).is_err() || self.block_bytes_max == 0 {
             return Err(StartError::BlockLength(self.block_bytes_max));
         }
+        for peer in &self.peers {
+            peer.check()?;
+        }
         Ok(())
     }
 
+    /// Returns whether this node dials the peer: a full node dials the validators, and of two
+    /// validators the one with the smaller identity dials. Full nodes have no connection.
+    ///
+    /// The broadcast announces what a node receives on the first connection of a pair only. If both
+    /// dialed at once, each could take another connection for the first one, and with the other
+    /// closed, one of them would never receive a vote of the other.
+    fn dials(&self, peer: &Peer) -> bool {
+        let own = self.network_key.identity();
+        peer.validator.is_some() && (!self.is_validator || own < peer.identity)
+    }
+
     pub(crate) fn consensus_config(&self) -> Result<ConsensusConfig, StartError> {
-        let peers = self.peers.iter().map(Peer::multiaddr);
+        let dialed = self.peers.iter().filter(|peer| self.dials(peer));
         let mut p2p = P2pConfig {
             listen_addr: parse_address(&self.listen_address)?,
-            persistent_peers: peers.collect::<Result<_, _>>()?,
-            persistent_peers_only: true,
+            persistent_peers: dialed.map(Peer::multiaddr).collect::<Result<_, _>>()?,
+            // The peers that dial this node are not in the list. The gate disconnects all others.
+            persistent_peers_only: false,
             // Gossip would forward messages of peers that are not known yet, or that are not known
             // at all. With broadcast each node sends to its peers, and nothing is forwarded.
             protocol: PubSubProtocol::Broadcast,

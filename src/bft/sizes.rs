@@ -46,22 +46,21 @@ pub const SYNC_OVERHEAD_BYTES: usize = SYNC_BATCH_BLOCKS * 12 * 1024;
 /// Smallest limit of a response, so that chains of small blocks have several in each.
 pub const SYNC_RESPONSE_BYTES_MIN: usize = 4 << 20;
 
-/// Maximum number of connections from one IP address: several validators may run on a machine, and
-/// each pair has two connections while both dial.
+/// Maximum number of connections from one IP address: several nodes may run on a machine.
 pub const CONNECTIONS_PER_IP_MAX: usize = 64;
 
 /// Maximum number of peers that are admitted between two starts: the engine sizes its limits of
 /// connections at its start, and a stranger may open as many more.
 pub const ADMITTED_PEERS_MAX: usize = 16;
 
-/// Time between two connections from an IP address that is no configured peer's. The addresses of
-/// peers with a DNS name count as such, so a longer time would delay their return.
-pub const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
+/// Time between the end of a connection from an IP address and the next one, unless this node dials
+/// a peer with the address. A longer time would delay the return of peers that dial this node.
+pub const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Maximum number of connections with a peer. The broadcast announces what a node receives on the
-/// first connection of a pair only. If one side has closed the last one and the other has not, as
-/// after a partition of one direction, a second connection would lack the announcement, and the
-/// side that dialed would never send a vote. So it is closed until the older one is.
+/// first connection of a pair only. If the side that dials has closed the last one and the other has
+/// not, as after a partition of one direction, a second connection would lack the announcement, and
+/// the side that dials would never send a vote. So it is closed until the older one is.
 pub const CONNECTIONS_PER_PEER_MAX: usize = 1;
 
 /// Maximum number of heights above its own for which the engine keeps messages. Peers that are

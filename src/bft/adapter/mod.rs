@@ -19,9 +19,6 @@ use crate::certificate;
 use crate::context::Ledger;
 use crate::status::{EngineState, PanicGuard, Step, StopReason};
 use arc_malachitebft_app_channel::AppMsg;
-use arc_malachitebft_app_channel::app::engine::network::NetworkMsg;
-use arc_malachitebft_app_channel::app::net::Multiaddr;
-use arc_malachitebft_network::{PersistentPeerError, PersistentPeersOp};
 use blocks::Blocks;
 use context::answer;
 use ledger_actors::engine::EngineRequest;
@@ -29,15 +26,13 @@ use replies::Replies;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 /// A command of the node to the adapter.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// Tell the peers that this node has transactions for a height.
     AnnounceWork(u64),
-    /// Connect to a further peer.
-    Connect(Multiaddr),
 }
 
 pub(crate) struct Adapter {
@@ -90,7 +85,6 @@ impl Adapter {
                 }
                 Some(command) = commands.recv() => match command {
                     Command::AnnounceWork(height) => blocks::announce_work(&self.context, height),
-                    Command::Connect(address) => self.connect(address),
                 },
             }
         }
@@ -186,23 +180,6 @@ impl Adapter {
                 .replies
                 .synced(height, round, proposer, value_bytes, reply),
         }
-    }
-
-    /// Makes the network connect to a peer, and again after each end of the connection.
-    fn connect(&self, address: Multiaddr) {
-        let (reply, added) = oneshot::channel();
-        let add = PersistentPeersOp::Add(address);
-        let message = NetworkMsg::UpdatePersistentPeers(add, reply.into());
-        // An error means that the engine has stopped.
-        let _ = self.context.network.cast(message);
-        tokio::spawn(async move {
-            // The peer may be admitted a second time.
-            if let Ok(Err(error)) = added.await
-                && error != PersistentPeerError::AlreadyExists
-            {
-                tracing::warn!(%error, "the network does not connect to an admitted peer");
-            }
-        });
     }
 
     fn stop_for(&self, request: &'static str, reason: &'static str) {

@@ -86,6 +86,7 @@ fn a_node_without_votes_follows() {
         }
         if index == 4 {
             settings.validator_key = None;
+            settings.is_validator = false;
         }
         let node = cluster.nodes[usize::from(index)].sender();
         let engine = ledger_bft::Engine::start(settings, node).unwrap();

@@ -12,6 +12,8 @@ fn a_validator_with_an_unknown_network_key_is_not_received() {
     let stranger = FakeNode::new(address(3), BLOCK_BYTES, u64::MAX);
     let mut settings = cluster.settings(3);
     settings.network_key = network_key(9);
+    // So that it dials all others.
+    settings.is_validator = false;
     settings.listen_address = format!("127.0.0.1:{}", free_ports(1)[0]);
     let engine = Engine::start(settings, stranger.sender()).unwrap();
     for index in 0..3 {

@@ -88,6 +88,7 @@ impl Cluster {
         let count = u8::try_from(self.ports.len()).unwrap();
         Settings {
             validator_key: Some(validator_key(index)),
+            is_validator: true,
             network_key: network_key(index),
             validators: self.validators(),
             vendor: Vendor::default(),

@@ -39,11 +39,12 @@ pub async fn list(admin: Data<Admin>) -> HttpResponse {
 }
 
 /// `POST /peers` with the entry of a full node, such as `{"identity": "12D3...", "address":
-/// "192.0.2.5:7000", "relay": "192.0.2.5:7400"}`: adds it to the file of peers and connects to it.
+/// "192.0.2.5:7000", "relay": "192.0.2.5:7400"}`: adds it to the file of peers, and accepts its
+/// connections.
 ///
 /// Responds with 400 if the entry is malformed or names a validator, 409 if this node is no
 /// validator or cannot have the peer, 500 if the file cannot be written, and 503 if the peer is in
-/// the file and the engine does not connect to it. The same entry again is no change.
+/// the file and the engine does not accept it. The same entry again is no change.
 pub async fn admit(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
     let form = "the entry of a full node, such as {\"identity\": \"12D3...\", \"address\": \
                 \"192.0.2.5:7000\", \"relay\": \"192.0.2.5:7400\"}";

@@ -183,6 +183,7 @@ impl PreparedEngine {
         let relay = relay::start(relay_files, settings, node, genesis_hash, self.relay_queues)?;
         let engine_settings = ledger_bft::Settings {
             validator_key: validator.clone().filter(|_| is_signer),
+            is_validator,
             network_key: network,
             validators: chain.validators().clone(),
             vendor: chain.vendor().clone(),
@@ -300,11 +301,11 @@ impl EngineSlot {
         self.lock().settings.network_key.identity()
     }
 
-    /// Connects the engine to a further peer.
+    /// Lets the engine accept the connections of a further full node.
     ///
     /// # Errors
     ///
-    /// Returns [`AdmitError`] if it does not connect to the peer.
+    /// Returns [`AdmitError`] if it does not accept them.
     pub(super) fn admit(&self, peer: &Peer) -> Result<(), AdmitError> {
         let mut state = self.lock();
         let engine = state.engine.as_ref().ok_or(AdmitError::Unavailable)?;

@@ -31,7 +31,7 @@ pub enum AdmissionError {
     /// The file of peers cannot be read or written.
     #[error("{0}")]
     File(String),
-    /// The peer is in the file, and the running engine does not connect to it.
+    /// The peer is in the file, and the running engine does not accept it.
     #[error("the peer is in peers.toml, and is not connected: {0}")]
     NotConnected(String),
 }
@@ -45,7 +45,7 @@ pub trait PeerRegistry: Debug + Send + Sync {
     /// Returns [`AdmissionError::File`] if it cannot be read.
     fn entries(&self) -> Result<Vec<PeerEntry>, AdmissionError>;
 
-    /// Adds a full node to the file of peers, and connects to it. Returns whether it is new. Blocks
+    /// Adds a full node to the file of peers, and accepts it. Returns whether it is new. Blocks
     /// while the file is written.
     ///
     /// # Errors
