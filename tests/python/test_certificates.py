@@ -41,19 +41,22 @@ class CertificateTest(unittest.IsolatedAsyncioTestCase):
         cluster = self.directory / "cluster"
         command = [binary(), "cluster", "init", "--validators", str(VALIDATORS), "--dir", cluster]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        ports = free_ports(VALIDATORS)
+        ports = free_ports(2 * VALIDATORS)
+        ports, relays = ports[:VALIDATORS], ports[VALIDATORS:]
         nodes = []
-        for index, port in enumerate(ports):
+        for index, (port, relay) in enumerate(zip(ports, relays)):
             validator = cluster / f"node-{index}" / "validator"
             peers = (validator / "peers.toml").read_text()
-            for other, replacement in enumerate(ports):
-                peers = peers.replace(f"127.0.0.1:{7000 + other}", f"127.0.0.1:{replacement}")
+            for first, replacements in ((7000, ports), (7400, relays)):
+                for other, replacement in enumerate(replacements):
+                    peers = peers.replace(f"127.0.0.1:{first + other}", f"127.0.0.1:{replacement}")
             (validator / "peers.toml").write_text(peers)
             settings = (
                 f"chain.genesis={self.genesis}",
                 "sequencer.mode=bft",
                 f"consensus.directory={validator}",
                 f"consensus.listen=127.0.0.1:{port}",
+                f"consensus.relay_listen=127.0.0.1:{relay}",
             )
             node = await asyncio.to_thread(NodeProcess, "small-machine", settings)
             self.addCleanup(node.kill)
