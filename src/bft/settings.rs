@@ -186,3 +186,50 @@ impl Settings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(index: u8, is_validator: bool) -> Peer {
+        Peer {
+            identity: NetworkKey::from_seed([index; 32]).identity(),
+            address: format!("192.0.2.{index}:7000"),
+            validator: is_validator.then(|| AccountAddress::new([index; 32])),
+        }
+    }
+
+    fn settings(index: u8, is_validator: bool) -> Settings {
+        Settings {
+            validator_key: None,
+            is_validator,
+            network_key: NetworkKey::from_seed([index; 32]),
+            validators: ValidatorSet::default(),
+            vendor: Vendor::default(),
+            genesis_hash: HashValue::new([0; 32]),
+            listen_address: "127.0.0.1:0".to_owned(),
+            peers: Vec::new(),
+            log_path: PathBuf::new(),
+            timeouts: Timeouts::default(),
+            block_bytes_max: 1,
+        }
+    }
+
+    #[test]
+    fn one_of_two_nodes_dials_unless_both_are_full_nodes() {
+        for (one, other) in [(1, 2), (2, 1), (3, 9)] {
+            for (is_first, is_second) in
+                [(true, true), (true, false), (false, true), (false, false)]
+            {
+                let first = settings(one, is_first).dials(&peer(other, is_second));
+                let second = settings(other, is_second).dials(&peer(one, is_first));
+                let dialers = usize::from(first) + usize::from(second);
+                assert_eq!(dialers, usize::from(is_first || is_second));
+                assert!(
+                    is_first == is_second || first == is_second,
+                    "a full node dials"
+                );
+            }
+        }
+    }
+}

@@ -11,6 +11,20 @@ fn four_validators_decide_equal_blocks() {
     cluster.check(&[0, 1, 2, 3]);
 }
 
+/// With two connections between a pair, one of which is closed, a validator may never receive the
+/// votes of another one.
+#[test]
+fn each_validator_receives_the_votes_of_all_others() {
+    let cluster = Cluster::start(4, &[0, 1, 2, 3], u64::MAX);
+    for index in 0..4 {
+        crate::support::wait_for_status(cluster.engine(index), |_| {
+            let report = cluster.engine(index).report();
+            let mut validators = report.validators.iter();
+            validators.all(|one| one.is_self || one.last_vote.is_some())
+        });
+    }
+}
+
 #[test]
 fn three_of_four_validators_continue_and_the_fourth_catches_up() {
     let mut cluster = Cluster::start(4, &[0, 1, 2], u64::MAX);
