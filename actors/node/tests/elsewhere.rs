@@ -9,6 +9,7 @@ use crate::{
     },
 };
 use ledger_execution::Verdict;
+use ledger_test_support::TransactionBuilder;
 use ledger_types::SignedTransaction;
 use tokio::sync::mpsc::Receiver;
 
@@ -112,6 +113,39 @@ async fn what_is_pending_elsewhere_is_pending_although_this_mempool_is_full() {
         let status = asking.status(second.hash(), found).await.unwrap();
         assert!(matches!(status, TransactionStatus::Pending(_)));
     }
+    asking.node.stop().await.unwrap();
+}
+
+#[actix::test]
+async fn what_this_mempool_removed_is_pending_while_another_node_holds_it() {
+    let mut asking = Asking::start().await;
+    let chain = asking.handle.chain().clone();
+    let to = asking.wallets[1].address;
+    let mut at_price = |price| {
+        let wallet = &mut asking.wallets[0];
+        wallet.sequence_number = 0;
+        let transfer = TransactionBuilder::transfer(&chain, wallet.address, to, 1);
+        wallet.sign(&chain, transfer.gas_unit_price(price))
+    };
+    let (replaced, higher) = (at_price(100), at_price(200));
+    // The pull of the stopped sequencer takes it, and not the one that is replaced.
+    let taken = asking.wallets[2].transfer(&chain, to, 1);
+    for transfer in [taken, replaced.clone(), higher] {
+        let submitted = asking.handle.submit(transfer, ClientKey::NODE);
+        submitted.await.unwrap();
+    }
+    let hash = replaced.hash();
+    let status = asking.status(hash, FoundElsewhere::Unknown).await.unwrap();
+    assert!(
+        matches!(status, TransactionStatus::Removed(_)),
+        "{status:?}"
+    );
+    let found = FoundElsewhere::Pending(signed(&replaced).into());
+    let status = asking.status(hash, found).await.unwrap();
+    assert!(
+        matches!(status, TransactionStatus::Pending(_)),
+        "{status:?}"
+    );
     asking.node.stop().await.unwrap();
 }
 
