@@ -46,11 +46,10 @@ pub(crate) async fn look_up<N: RelayNode>(
         return FoundElsewhere::Unreachable;
     };
     let mut deadline = Instant::now() + time_limit(&cx.times, asking.is_some());
-    let asked = cx
-        .peers
-        .all()
-        .into_iter()
-        .filter(|state| asking != Some(&state.key) && cx.role.connects(&state.peer()));
+    let asked =
+        cx.peers.all().into_iter().filter(|state| {
+            asking != Some(&state.key) && state.read(|peer| cx.role.connects(peer))
+        });
     let mut answers = ask(cx, hash, asked);
     let mut found = match answers.is_complete {
         true => FoundElsewhere::Unknown,

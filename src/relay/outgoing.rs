@@ -46,8 +46,7 @@ pub(crate) async fn send_all<N>(
 fn send<N>(cx: &Shared<N>, batch: &[Arc<CheckedTransaction>]) {
     let mut connected: Vec<(Arc<PeerState>, Connection)> = Vec::new();
     for state in cx.peers.all() {
-        let peer = state.peer();
-        if peer.is_validator && cx.role.connects(&peer) {
+        if state.read(|peer| peer.is_validator && cx.role.connects(peer)) {
             match state.reach() {
                 Reach::Connected(connection) => connected.push((state, connection)),
                 Reach::Absent(_) => state.traffic.unsent.add(batch.len() as u64),

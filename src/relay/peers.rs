@@ -113,9 +113,14 @@ impl PeerState {
         }
     }
 
-    /// Returns the settings of the peer.
+    /// Returns a copy of the settings of the peer.
     pub fn peer(&self) -> Peer {
-        lock(&self.contact).peer.clone()
+        self.read(Peer::clone)
+    }
+
+    /// Reads the settings of the peer, under its lock.
+    pub fn read<T>(&self, read: impl FnOnce(&Peer) -> T) -> T {
+        read(&lock(&self.contact).peer)
     }
 
     /// Returns the name of the peer in logs.

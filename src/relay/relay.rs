@@ -56,7 +56,7 @@ impl RelayObserver {
     /// keys.
     pub fn report(&self) -> Vec<PeerReport> {
         let peers = self.peers.all().into_iter();
-        let connects = peers.filter(|state| self.role.connects(&state.peer()));
+        let connects = peers.filter(|state| state.read(|peer| self.role.connects(peer)));
         connects.map(|state| state.report()).collect()
     }
 }

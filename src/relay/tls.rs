@@ -52,7 +52,7 @@ impl Accepted {
             Self::Dialed(expected) => expected == key,
             Self::Dialers { peers, role } => peers
                 .get(key)
-                .is_some_and(|state| role.is_dialed_by(&state.peer())),
+                .is_some_and(|state| state.read(|peer| role.is_dialed_by(peer))),
         }
     }
 }
