@@ -23,7 +23,10 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_actors::{ClockState, ClockStatus, GasEstimate, engine::EngineReport};
+use ledger_actors::{
+    ClockState, ClockStatus, GasEstimate,
+    engine::{EngineReport, HEIGHTS},
+};
 use ledger_types::LedgerInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -252,15 +255,16 @@ pub(super) async fn healthy(
         return Err(ErrorKind::HealthCheck(cause.to_string()).at(ledger_info));
     }
     let engine = cx.node().engine_report();
-    if let Some(stall) = cx.node().commit_stall() {
+    let isolation = engine.as_ref().and_then(EngineReport::isolation);
+    // An isolated node decides no height, and the isolation says why.
+    let stall = cx.node().commit_stall();
+    if let Some(stall) = stall.filter(|stall| isolation.is_none() || &*stall.thread != HEIGHTS) {
         let engine = engine.as_ref().map(|report| format!(" ({report})"));
         let engine = engine.unwrap_or_default();
         let message = format!("{stall}; no block is committed{engine}");
         return Err(ErrorKind::HealthCheck(message).at(ledger_info));
     }
-    if let Some(report) = &engine
-        && let Some(isolation) = report.isolation()
-    {
+    if let (Some(report), Some(isolation)) = (&engine, isolation) {
         let message = format!("{isolation} ({report})");
         return Err(ErrorKind::HealthCheck(message).at(ledger_info));
     }

@@ -1,6 +1,7 @@
 //! Nodes without a validator's key, which follow the validators and serve clients.
 
 use super::kit::{Cluster, VALIDATORS};
+use crate::metrics::Scrape;
 use ledger_test_support::{
     http::number,
     node::{TestNode, until, until_parked},
@@ -103,8 +104,14 @@ async fn a_full_node_is_unhealthy_while_it_is_cut_off_and_joins_with_an_empty_le
 
 #[actix_web::test]
 async fn a_full_node_joins_by_a_copy_if_the_first_blocks_are_pruned() {
-    let mut cluster =
-        Cluster::start_full(2, &["pruner.window_versions=5", "pruner.batch_versions=1"]);
+    let mut cluster = Cluster::start_full(
+        2,
+        &[
+            "pruner.window_versions=5",
+            "pruner.batch_versions=1",
+            "process.stall_secs=1",
+        ],
+    );
     let (copied, joining) = (FULL_NODE, FULL_NODE + 1);
     let chain = cluster.node(0).chain().await;
     let mut sequence_number = 0;
@@ -124,6 +131,12 @@ async fn a_full_node_joins_by_a_copy_if_the_first_blocks_are_pruned() {
     cluster.stop(joining);
     cluster.empty_ledger(joining);
     cluster.start_node(joining);
+    until("a stall, because nothing is decided", || async {
+        let stalled = Scrape::of(cluster.node(joining)).await;
+        let stalled = stalled.sum("ledger_stalled", &[("thread", "consensus")]);
+        (stalled == 1.0).then_some(())
+    })
+    .await;
     until("a node without the first block", || async {
         let health = cluster.node(joining).get(HEALTH).await;
         let words = "no peer has block 1 any more; copy the ledger of another node";
