@@ -7,6 +7,7 @@
 //! | `compose/` | composition root: start, service, reload and stop of a node |
 //! | `consensus/` | the directory and the engine of a validator (feature `bft`) |
 //! | `admin/`, `faucet/` | the listeners beside the REST interface |
+//! | `console/` | the pages of the admin listener |
 //! | `access/` | access control of these listeners, secret files |
 //! | `telemetry/` | the log |
 //! | `signals.rs`, `open_files.rs` | signals, limit on open files |
@@ -23,6 +24,7 @@ mod cli;
 mod compose;
 mod config;
 mod consensus;
+mod console;
 mod faucet;
 mod open_files;
 mod signals;

@@ -14,6 +14,7 @@ mod clock;
 #[cfg(feature = "bft")]
 mod cluster;
 mod config;
+mod console;
 mod crash;
 mod disk;
 mod expectations;

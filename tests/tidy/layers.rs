@@ -74,6 +74,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["config"],
             &["consensus"],
             &["admin", "faucet"],
+            &["console"],
             &["compose"],
             &["cli"],
         ],

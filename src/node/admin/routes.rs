@@ -16,12 +16,14 @@ use ledger_api::{unknown_route, wrong_method};
 use ledger_http::ListenerRegistry;
 
 /// Registers the routes. `certificate` is that of the API listener, and `listeners` are the
-/// listeners whose connections are reported.
+/// listeners whose connections are reported. `pages` registers the routes of the console, which
+/// are authorized in the same way.
 pub fn configure(
     config: &mut ServiceConfig,
     admin: &Admin,
     certificate: &ApiCertificate,
     listeners: &ListenerRegistry,
+    pages: fn(&mut ServiceConfig),
 ) {
     config.service(
         web::scope("")
@@ -105,6 +107,7 @@ pub fn configure(
                     .route(web::get().to(metrics::show))
                     .default_service(wrong_method("GET")),
             )
+            .configure(pages)
             .default_service(unknown_route()),
     );
 }

@@ -12,6 +12,7 @@ use crate::{
     admin::{self, ApiCertificate, StorageForecast},
     config::Settings,
     consensus::PeerRegistry,
+    console,
     faucet::{self, Faucet},
 };
 use actix_web::web::ServiceConfig;
@@ -252,7 +253,7 @@ impl Parts<'_> {
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
         start(node, &options, move |config| {
-            admin::configure(config, &admin, &certificate, &opened);
+            admin::configure(config, &admin, &certificate, &opened, console::configure);
         })
     }
 

@@ -36,6 +36,13 @@ const ADMIN_ROUTES: [(&str, &[Method]); 14] = [
     ("/metrics", &[Method::GET]),
 ];
 
+/// The routes of the console, which the admin listener serves beside its own.
+const CONSOLE_ROUTES: [(&str, &[Method]); 3] = [
+    ("/", &[Method::GET]),
+    ("/assets/console.css", &[Method::GET]),
+    ("/assets/console.js", &[Method::GET]),
+];
+
 /// The routes of the faucet.
 const FAUCET_ROUTES: [&str; 2] = ["/fund", "/mint"];
 
@@ -55,18 +62,27 @@ fn non_public_paths() -> Vec<String> {
 
 #[test]
 fn lists_every_admin_route() {
-    let source = include_str!("../../../src/node/admin/routes.rs");
-    let after = source.split("web::resource(\"").skip(1);
-    let registered: Vec<_> = after.map(|text| text.split('"').next().unwrap()).collect();
-    let mut listed = ADMIN_ROUTES.map(|(route, _)| route).to_vec();
-    listed.sort_unstable();
-    let mut sorted = registered.clone();
-    sorted.sort_unstable();
-    assert_eq!(sorted, listed);
-    assert!(
-        !source.contains(".route(\""),
-        "the routes have one that the table cannot find"
-    );
+    for (source, routes) in [
+        (
+            include_str!("../../../src/node/admin/routes.rs"),
+            &ADMIN_ROUTES[..],
+        ),
+        (
+            include_str!("../../../src/node/console/routes.rs"),
+            &CONSOLE_ROUTES[..],
+        ),
+    ] {
+        let after = source.split("web::resource(\"").skip(1);
+        let mut registered: Vec<_> = after.map(|text| text.split('"').next().unwrap()).collect();
+        let mut listed: Vec<_> = routes.iter().map(|(route, _)| *route).collect();
+        listed.sort_unstable();
+        registered.sort_unstable();
+        assert_eq!(registered, listed);
+        assert!(
+            !source.contains(".route(\""),
+            "the routes have one that the table cannot find"
+        );
+    }
 }
 
 /// Sends a request with these headers.

@@ -1,0 +1,107 @@
+//! The frame of every page, and the headers that restrict what a page may do.
+
+use actix_web::{
+    HttpResponse,
+    http::{
+        StatusCode,
+        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
+    },
+};
+use maud::{DOCTYPE, Markup, html};
+
+/// Sources that a page may use: files and data of this listener only. Even text that escaped the
+/// templates could neither run as a script nor send anything to another host.
+const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
+                              connect-src 'self'; img-src 'self' data:; form-action 'self'; \
+                              base-uri 'none'; frame-ancestors 'none'";
+
+/// A part of the console that the navigation names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// The stages of the node and the limiting one.
+    Overview,
+}
+
+impl Section {
+    /// The sections in the order of the navigation.
+    const ALL: [Self; 1] = [Self::Overview];
+
+    /// Returns the name in the navigation.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+        }
+    }
+
+    /// Returns the path of the page.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/",
+        }
+    }
+}
+
+/// A page: its content, and the values of the frame around it.
+#[derive(Debug)]
+pub struct Page {
+    /// Title of the document.
+    pub title: &'static str,
+    /// Section that the navigation marks.
+    pub section: Section,
+    /// Messages above the content, each a `div` of the class `banner`.
+    pub banners: Markup,
+    /// Content of `main`.
+    pub content: Markup,
+}
+
+impl Page {
+    /// Renders the document.
+    fn render(&self) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    title { (self.title) " · ledger-node" }
+                    // Without it, a browser asks for /favicon.ico.
+                    link rel="icon" href="data:,";
+                    link rel="stylesheet" href="/assets/console.css";
+                    script src="/assets/console.js" defer {}
+                }
+                body {
+                    a.skip href="#main" { "Skip to the content" }
+                    header.top {
+                        a.name href="/" { "ledger-node" }
+                        nav aria-label="Sections" {
+                            ul {
+                                @for section in Section::ALL {
+                                    li {
+                                        a href=(section.path())
+                                            aria-current=[(section == self.section).then_some("page")]
+                                            { (section.name()) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    div #banners .banners role="status" { (self.banners) }
+                    main #main tabindex="-1" { (self.content) }
+                    footer.bottom { "ledger-node " (env!("CARGO_PKG_VERSION")) }
+                }
+            }
+        }
+    }
+
+    /// Responds with the page.
+    pub fn respond(&self, status: StatusCode) -> HttpResponse {
+        HttpResponse::build(status)
+            .content_type("text/html; charset=utf-8")
+            .insert_header((CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+            .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            .insert_header((REFERRER_POLICY, "no-referrer"))
+            // A shared cache must not show a page to others, nor a browser after a logout.
+            .insert_header((CACHE_CONTROL, "no-store"))
+            .body(self.render().into_string())
+    }
+}

@@ -1,0 +1,18 @@
+//! The console: pages of the admin listener for the operator.
+//!
+//! | file | content |
+//! |---|---|
+//! | `layout.rs` | the frame of every page: navigation, banners, security headers |
+//! | `assets.rs` | style sheet and script, `/assets/...` |
+//! | `overview.rs` | `/` |
+//!
+//! The server renders all pages. The script only refreshes them, so each page is complete without
+//! it. Nothing is loaded from another host, and no page has a script or a style of its own: the
+//! Content-Security-Policy of [`layout`] rejects both.
+
+mod assets;
+mod layout;
+mod overview;
+mod routes;
+
+pub use routes::configure;

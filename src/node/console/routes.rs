@@ -1,0 +1,25 @@
+//! Routes of the console, which the admin listener authorizes like its own.
+
+use super::{assets, overview};
+use actix_web::web::{self, ServiceConfig};
+use ledger_api::wrong_method;
+
+/// Registers the routes in the scope of the admin listener.
+pub fn configure(config: &mut ServiceConfig) {
+    config
+        .service(
+            web::resource("/")
+                .route(web::get().to(overview::show))
+                .default_service(wrong_method("GET")),
+        )
+        .service(
+            web::resource("/assets/console.css")
+                .route(web::get().to(assets::style_sheet))
+                .default_service(wrong_method("GET")),
+        )
+        .service(
+            web::resource("/assets/console.js")
+                .route(web::get().to(assets::script))
+                .default_service(wrong_method("GET")),
+        );
+}
