@@ -103,6 +103,22 @@ impl NodeHandle {
         self.node().queues.signatures.status()
     }
 
+    /// Changes the cost of the checks that may wait in each lane, in ed25519 signatures that are
+    /// checked one by one. Checks that wait beyond it stay.
+    pub fn set_signature_capacity(&self, capacity: usize) {
+        self.node().queues.signatures.set_capacity(capacity);
+    }
+
+    /// Returns the maximum number of concurrent waits.
+    pub fn wait_capacity(&self) -> usize {
+        self.node().wait_limit.max()
+    }
+
+    /// Changes the maximum number of concurrent waits. Waits beyond it continue.
+    pub fn set_wait_capacity(&self, capacity: usize) {
+        self.node().wait_limit.set_max(capacity);
+    }
+
     /// Returns a stall of an actor or thread without which no block is committed, if there is one.
     pub fn commit_stall(&self) -> Option<Stall> {
         let stalled = self.node().stalls.stalled();

@@ -223,6 +223,13 @@ impl SignatureChecks {
         Ok(receiver)
     }
 
+    /// Changes the cost of the checks that may wait in each lane. Checks that wait beyond it stay.
+    pub(crate) fn set_capacity(&self, capacity: usize) {
+        for lane in [Lane::Trusted, Lane::Untrusted] {
+            self.lanes.of(lane).jobs.set_capacity(capacity as u64);
+        }
+    }
+
     /// Returns the metrics of both lanes, the trusted lane first.
     pub(crate) fn status(&self) -> [LaneStatus; 2] {
         [Lane::Trusted, Lane::Untrusted].map(|lane| self.lanes.of(lane).status(lane))

@@ -104,7 +104,7 @@ impl LaneQueue {
     fn new(capacity: usize) -> Self {
         Self {
             // Each job costs at least 1, so the capacity bounds their number too.
-            jobs: FairQueue::new(capacity as u64, capacity),
+            jobs: FairQueue::new(capacity as u64, usize::MAX),
             counters: Arc::default(),
             waiting: Arc::default(),
         }

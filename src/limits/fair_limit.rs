@@ -36,6 +36,12 @@ impl FairLimit {
         self.all.max()
     }
 
+    /// Changes the maximum number of permits of all clients. Permits that are held beyond it stay
+    /// valid.
+    pub fn set_max(&self, max: usize) {
+        self.all.set_max(max);
+    }
+
     /// Returns the number of permits that are held.
     pub fn held(&self) -> usize {
         self.all.held()
@@ -180,6 +186,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn follows_a_changed_maximum() {
+        let limit = FairLimit::new(8, 1);
+        let mut held = take_all(&limit, 1);
+        limit.set_max(4);
+        assert!(FairPermit::try_acquire(&limit, client(2)).is_none());
+        held.truncate(1);
+        assert!(FairPermit::try_acquire(&limit, client(2)).is_some());
+        limit.set_max(16);
+        held.extend(take_all(&limit, 1));
+        assert_eq!(held.len(), 8);
     }
 
     #[test]

@@ -5,7 +5,10 @@ use std::{
     collections::{HashMap, hash_map::Entry},
     hash::Hash,
     net::{IpAddr, Ipv6Addr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 /// Length of the network part of an IPv6 address, in bits. A client that has one address of a
@@ -18,7 +21,8 @@ const IPV6_NETWORK_BITS: u32 = 64;
 /// caller can hold in all.
 #[derive(Debug)]
 pub struct KeyedLimit<K> {
-    max: usize,
+    /// Relaxed, because it orders no other memory.
+    max: AtomicUsize,
     held: Mutex<HashMap<K, usize, RandomState>>,
 }
 
@@ -26,22 +30,28 @@ impl<K: Hash + Eq + Clone> KeyedLimit<K> {
     /// Creates a limit of `max` permits for each key.
     pub fn new(max: usize) -> Self {
         Self {
-            max,
+            max: AtomicUsize::new(max),
             held: Mutex::default(),
         }
     }
 
     /// Returns the maximum number of permits of a key.
     pub fn max(&self) -> usize {
-        self.max
+        self.max.load(Relaxed)
+    }
+
+    /// Changes the maximum number of permits of a key. Permits that are held beyond it stay valid.
+    pub fn set_max(&self, max: usize) {
+        self.max.store(max, Relaxed);
     }
 
     /// Acquires a permit of `key`, or returns `None` if the key has `max` permits.
     pub fn try_acquire(self: &Arc<Self>, key: K) -> Option<KeyedPermit<K>> {
+        let max = self.max();
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match held.entry(key.clone()) {
-            Entry::Occupied(mut count) if *count.get() < self.max => *count.get_mut() += 1,
-            Entry::Vacant(vacant) if self.max > 0 => {
+            Entry::Occupied(mut count) if *count.get() < max => *count.get_mut() += 1,
+            Entry::Vacant(vacant) if max > 0 => {
                 vacant.insert(1);
             }
             _ => return None,
@@ -102,6 +112,19 @@ mod tests {
         drop(first);
         let _third = limit.try_acquire("a").unwrap();
         assert!(limit.try_acquire("a").is_none());
+    }
+
+    #[test]
+    fn keeps_held_permits_when_the_maximum_is_lowered() {
+        let limit = Arc::new(KeyedLimit::new(3));
+        let permits = [(); 3].map(|()| limit.try_acquire("a").unwrap());
+        limit.set_max(2);
+        assert!(limit.try_acquire("a").is_none());
+        let [first, second, _third] = permits;
+        drop(first);
+        assert!(limit.try_acquire("a").is_none(), "2 of 2 are held");
+        drop(second);
+        assert!(limit.try_acquire("a").is_some());
     }
 
     #[test]

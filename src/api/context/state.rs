@@ -10,7 +10,10 @@ use crate::{
 };
 use ledger_actors::NodeHandle;
 use ledger_limits::{ClientKeys, Limit, MemoryBudget};
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 /// The state that all requests share. Clones share all parts of it.
 #[derive(Clone, Debug)]
@@ -24,7 +27,11 @@ pub struct ApiState {
     /// Classes of client addresses, with a secret of the process.
     pub client_keys: ClientKeys,
     pub(crate) node: NodeHandle,
+    /// The configuration at the start. The limits that [`Self::set_in_flight_max`] and the methods
+    /// after it change are not read here.
     pub(crate) config: Arc<ApiConfig>,
+    /// Maximum size of a request body. Relaxed, because it orders no other memory.
+    body_bytes_max: Arc<AtomicUsize>,
     /// Memory of the bodies of requests.
     pub(crate) bodies: MemoryBudget,
     /// Memory of responses that are made or unread.
@@ -58,6 +65,7 @@ impl ApiState {
             document: Arc::new(document),
             in_flight: Arc::new(InFlightLimits::new(&config)),
             client_keys: ClientKeys::default(),
+            body_bytes_max: Arc::new(config.max_body_bytes.into()),
             compressors: Compressors::default(),
             delayed_waits: Arc::default(),
             config: Arc::new(config),
@@ -69,6 +77,27 @@ impl ApiState {
     /// bytes. `api.answers_bytes_max` limits it.
     pub fn answers_bytes(&self) -> usize {
         self.responses.held_bytes()
+    }
+
+    /// Changes the maximum number of requests in flight. Requests beyond it continue.
+    pub fn set_in_flight_max(&self, max: usize) {
+        self.in_flight.set_max(max);
+    }
+
+    /// Changes the maximum number of requests in flight per client address. Requests beyond it
+    /// continue.
+    pub fn set_in_flight_per_address_max(&self, max: usize) {
+        self.in_flight.set_max_per_address(max);
+    }
+
+    /// Changes the maximum size of a request body, in bytes, for bodies that begin from now on.
+    pub fn set_body_bytes_max(&self, max: usize) {
+        self.body_bytes_max.store(max, Relaxed);
+    }
+
+    /// Returns the maximum size of a request body, in bytes.
+    pub(crate) fn body_bytes_max(&self) -> usize {
+        self.body_bytes_max.load(Relaxed)
     }
 
     /// Returns the state for the requests of one thread, and a task that must run on that thread

@@ -23,8 +23,6 @@ pub struct InFlightLimits {
     all: Limit,
     of_addresses: Arc<KeyedLimit<IpAddr>>,
     health_checks: Limit,
-    /// Maximum number of requests of one address.
-    address_max: usize,
     /// Maximum number of requests of one connection.
     connection_max: usize,
 }
@@ -90,9 +88,18 @@ impl InFlightLimits {
             all: Limit::new(config.max_in_flight),
             of_addresses: Arc::new(KeyedLimit::new(config.max_in_flight_per_address)),
             health_checks: Limit::new(HEALTH_CHECKS_MAX),
-            address_max: config.max_in_flight_per_address,
             connection_max: config.max_streams_per_connection,
         }
+    }
+
+    /// Changes the maximum number of requests of all clients. Requests beyond it continue.
+    pub(crate) fn set_max(&self, max: usize) {
+        self.all.set_max(max);
+    }
+
+    /// Changes the maximum number of requests of one address. Requests beyond it continue.
+    pub(crate) fn set_max_per_address(&self, max: usize) {
+        self.of_addresses.set_max(max);
     }
 
     /// Returns the limits for the requests of one thread.
@@ -132,8 +139,8 @@ impl ThreadLimits {
         let of_connection = connection::acquire_permit(request, limits.connection_max)?;
         let of_address = client.map(|address| {
             let permit = limits.of_addresses.try_acquire(network_of(address));
-            permit
-                .ok_or_else(|| Overload::brief("api.max_in_flight_per_address", limits.address_max))
+            let max = limits.of_addresses.max();
+            permit.ok_or_else(|| Overload::brief("api.max_in_flight_per_address", max))
         });
         Ok(RequestPermits {
             _of_connection: of_connection,
@@ -168,6 +175,30 @@ mod tests {
         }
         drop(permits);
         limits.acquire(&request, one).unwrap();
+    }
+
+    #[test]
+    fn follows_changed_maxima() {
+        let limits = Arc::new(InFlightLimits::new(&ApiConfig::default()));
+        let of_thread = limits.for_thread();
+        let request = TestRequest::default().to_http_request();
+        let [one, two] = [1, 2].map(|number| Some([127, 0, 0, number].into()));
+        let _held = of_thread.acquire(&request, one).unwrap();
+        let rejection = |client| of_thread.acquire(&request, client).err();
+        for (change, client, expected) in [
+            (
+                (1, 1),
+                one,
+                Some("overloaded: api.max_in_flight_per_address = 1"),
+            ),
+            ((1, 2), two, Some("overloaded: api.max_in_flight = 1")),
+            ((2, 2), two, None),
+        ] {
+            limits.set_max(change.0);
+            limits.set_max_per_address(change.1);
+            let message = rejection(client).map(|error| error.to_string());
+            assert_eq!(message.as_deref(), expected);
+        }
     }
 
     #[test]

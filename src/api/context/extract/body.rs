@@ -185,7 +185,7 @@ async fn receive_for<const N: usize>(
     limit_bytes: usize,
     media: &[Media; N],
 ) -> Result<(usize, Bytes), ErrorKind> {
-    let limit_bytes = limit_bytes.min(cx.state.config.max_body_bytes);
+    let limit_bytes = limit_bytes.min(cx.state.body_bytes_max());
     let names = media.map(|media| media.name(&cx.state.media_types));
     let (budget, lease) = (&cx.state.bodies, &cx.body_lease);
     receive(cx.request(), payload, limit_bytes, &names, budget, lease).await

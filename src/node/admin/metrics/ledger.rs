@@ -46,7 +46,7 @@ pub fn collect(admin: &Admin, families: &mut Families) {
         .sample(&[], Duration::from_nanos(sync_stats.nanos).as_secs_f64());
     store(node, data_dir, families);
     scrub(&scrub_status, families);
-    waits(wait_status, config, families);
+    waits(wait_status, node.wait_capacity(), families);
     pruner(
         node.head().ledger_info(),
         &commit_status,
@@ -299,7 +299,7 @@ fn scrub(status: &ScrubStatus, families: &mut Families) {
         .sample(&[], status.last_millis as f64 / 1e3);
 }
 
-fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
+fn waits(status: WaitStatus, capacity: usize, families: &mut Families) {
     families
         .gauge((
             "ledger_waits_parked",
@@ -312,7 +312,7 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
             "ledger_waits_capacity",
             "Maximum number of concurrent waits (wait.capacity).",
         ))
-        .sample(&[], config.wait.capacity as f64);
+        .sample(&[], capacity as f64);
     families
         .counter((
             "ledger_waits_ended_total",
