@@ -10,7 +10,9 @@
 //! | `console/` | the pages of the admin listener |
 //! | `access/` | access control of these listeners, secret files |
 //! | `telemetry/` | the log |
+//! | `tunable/` | run-time settings |
 //! | `signals.rs`, `open_files.rs` | signals, limit on open files |
+//! | `replaced_file.rs` | files that are replaced as a whole |
 
 // Input of clients must not end the process. A panic states the invariant that is broken.
 #![cfg_attr(
@@ -27,8 +29,10 @@ mod consensus;
 mod console;
 mod faucet;
 mod open_files;
+mod replaced_file;
 mod signals;
 mod telemetry;
+mod tunable;
 
 use clap::Parser as _;
 use std::process::ExitCode;

@@ -92,7 +92,7 @@ async fn applies_configured_rules_and_changes_them_while_running() {
     assert_eq!(put_rules(&node, &[]).await.status, 200);
     node.submit_and_wait(&bob.transfer(&chain, 1, bob.address, 1))
         .await;
-    node.logged("submission filter changed").await;
+    node.logged("setting=\"filter.rules\"").await;
 }
 
 #[tokio::test]
@@ -247,7 +247,8 @@ async fn applies_configured_switches_and_changes_them_while_running() {
         "a switch that the request does not name has changed"
     );
     node.submit_and_wait(&transfer).await;
-    node.logged("switches changed").await;
+    node.logged("setting=\"api.encode_submission_enabled\"")
+        .await;
 
     for invalid in [
         json!({ "submission": false }),

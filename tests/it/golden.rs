@@ -91,11 +91,12 @@ async fn serves_the_openapi_document_of_the_golden_file() {
 
 #[tokio::test]
 async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
-    const PATHS: [&str; 7] = [
+    const PATHS: [&str; 8] = [
         "/actors",
         "/actors/mempool",
         "/connections",
         "/filter",
+        "/settings",
         "/signatures",
         "/storage",
         "/switches",

@@ -42,6 +42,7 @@ mod rejected_heads;
 mod run;
 mod second_signature;
 mod security;
+mod settings;
 mod signals;
 mod small_bodies;
 mod stop;

@@ -70,8 +70,15 @@ const LAYERS: [(&str, Layers); 6] = [
     (
         "src/node/main.rs",
         &[
-            &["access", "open_files", "signals", "telemetry"],
+            &[
+                "access",
+                "open_files",
+                "replaced_file",
+                "signals",
+                "telemetry",
+            ],
             &["config"],
+            &["tunable"],
             &["consensus"],
             &["admin", "faucet"],
             &["console"],

@@ -103,6 +103,12 @@ impl RequiredToken {
         is_changed
     }
 
+    /// Returns whether requests must carry a token.
+    pub fn is_required(&self) -> bool {
+        let token = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        token.is_some()
+    }
+
     /// Returns whether a request with these headers carries the token, or needs none.
     pub fn permits(&self, headers: &HeaderMap) -> bool {
         let token = self.0.read().unwrap_or_else(PoisonError::into_inner);

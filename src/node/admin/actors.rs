@@ -1,10 +1,13 @@
 //! `/actors`: counters and capacities of the mailboxes; `/signatures`: the queues of the signature
 //! check.
 
-use super::context::{Admin, BODY_BYTES_MAX, error_response, parse_body};
-use crate::config::{Kind, MAILBOX_CAPACITY};
+use super::{
+    change::{change_error, change_one},
+    context::{Admin, BODY_BYTES_MAX, error_response, parse_body},
+};
+use crate::config::{Kind, MAILBOX_CAPACITY, Value};
 use actix_web::{
-    HttpResponse,
+    HttpRequest, HttpResponse,
     http::StatusCode,
     web::{Data, Path},
 };
@@ -40,8 +43,10 @@ pub async fn signatures(admin: Data<Admin>) -> HttpResponse {
 
 /// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: responds with the new status.
 ///
-/// Responds with 400 if the capacity is out of range, and with 404 if there is no such actor.
+/// Responds with 400 if the capacity is out of range, with 404 if there is no such actor, and with
+/// 409 if another change of it waits for its confirmation.
 pub async fn change(
+    request: HttpRequest,
     admin: Data<Admin>,
     name: Path<String>,
     body: UnencodedBody<BODY_BYTES_MAX>,
@@ -58,16 +63,13 @@ pub async fn change(
         ))
         .response();
     }
-    match admin.node.set_mailbox_capacity(&name, capacity as usize) {
-        Ok(status) => {
-            tracing::info!(
-                actor = status.actor,
-                capacity = status.capacity,
-                "mailbox capacity changed"
-            );
-            HttpResponse::Ok().json(status)
-        }
-        Err(error) => tune_error(&error),
+    let key = match admin.node.mailbox(&name) {
+        Ok(status) => format!("actors.{}.mailbox_capacity", status.actor),
+        Err(error) => return tune_error(&error),
+    };
+    match change_one(&request, &admin, &key, Value::Integer(capacity)) {
+        Ok(()) => show(admin, name).await,
+        Err(error) => change_error(&error),
     }
 }
 

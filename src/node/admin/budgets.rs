@@ -2,11 +2,12 @@
 
 use super::{
     actors::tune_error,
+    change::{author, change_error, change_one},
     context::{Admin, BODY_BYTES_MAX, parse_body},
 };
-use crate::config::{BUDGET_MS, Kind};
+use crate::config::{BUDGET_MS, Kind, Value};
 use actix_web::{
-    HttpResponse,
+    HttpRequest, HttpResponse,
     web::{Data, Path},
 };
 use ledger_api::{ErrorKind, UnencodedBody};
@@ -27,9 +28,11 @@ pub async fn list(admin: Data<Admin>) -> HttpResponse {
 
 /// `PATCH /budgets/{name}` with `{"capacity_ms": N}`: responds with the new status.
 ///
-/// Responds with 400 if the capacity is out of range, and with 404 if there is no such budget. Work
-/// that waits beyond a lower capacity stays.
+/// Responds with 400 if the capacity is out of range, with 404 if there is no such budget, and with
+/// 409 if another change of it waits for its confirmation. Work that waits beyond a lower capacity
+/// stays.
 pub async fn change(
+    request: HttpRequest,
     admin: Data<Admin>,
     name: Path<String>,
     body: UnencodedBody<BODY_BYTES_MAX>,
@@ -45,9 +48,31 @@ pub async fn change(
         ))
         .response();
     }
-    match admin.node.set_budget(&name, capacity_ms) {
+    let key = match name.as_str() {
+        "reads" => "work.read_budget_ms",
+        "renderings" => "work.render_budget_ms",
+        // The budget of point reads has no setting.
+        name => return change_budget(&request, &admin, name, capacity_ms),
+    };
+    if let Err(error) = change_one(&request, &admin, key, Value::Integer(capacity_ms)) {
+        return change_error(&error);
+    }
+    let budgets = admin.node.budgets();
+    let changed = budgets.into_iter().find(|budget| budget.name == *name);
+    HttpResponse::Ok().json(changed)
+}
+
+/// Changes a budget without a setting, until the next start.
+fn change_budget(
+    request: &HttpRequest,
+    admin: &Admin,
+    name: &str,
+    capacity_ms: u64,
+) -> HttpResponse {
+    match admin.node.set_budget(name, capacity_ms) {
         Ok(status) => {
-            tracing::info!(budget = status.name, capacity_ms, "budget changed");
+            let author = author(request, admin);
+            tracing::info!(author, budget = status.name, capacity_ms, "budget changed");
             HttpResponse::Ok().json(status)
         }
         Err(error) => tune_error(&error),

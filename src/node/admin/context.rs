@@ -4,6 +4,7 @@ use super::forecast::StorageForecast;
 use crate::{
     access::{HostOriginPolicy, RequiredToken},
     consensus::PeerRegistry,
+    tunable::RunTimeSettings,
 };
 use actix_web::{HttpResponse, http::StatusCode};
 use ledger_actors::NodeHandle;
@@ -21,6 +22,8 @@ pub struct Admin {
     pub node: NodeHandle,
     /// The REST interface.
     pub api: ApiState,
+    /// The run-time settings.
+    pub settings: RunTimeSettings,
     /// The `Host` and `Origin` headers that the listener accepts.
     pub policy: HostOriginPolicy,
     /// The token that requests must carry.

@@ -1,7 +1,11 @@
 //! `/filter`: the rules of the submission filter.
 
-use super::context::{Admin, parse_body};
-use actix_web::{HttpResponse, web::Data};
+use super::{
+    change::{change_error, change_one},
+    context::{Admin, parse_body},
+};
+use crate::config::Value;
+use actix_web::{HttpRequest, HttpResponse, web::Data};
 use ledger_actors::{FilterRule, FilterRules};
 use ledger_api::{ErrorKind, UnencodedBody};
 use serde::{Deserialize, Serialize};
@@ -9,9 +13,6 @@ use serde::{Deserialize, Serialize};
 /// Maximum size of a body, in bytes: the maximum number of the longest rules, each with quotes, a
 /// comma, a line break and some indentation.
 pub const BODY_BYTES_MAX: usize = FilterRules::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
-
-/// Maximum length of a filter in the log, in characters.
-const LOGGED_CHARS_MAX: usize = 1_000;
 
 /// The rules in their text form.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,9 +37,14 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 /// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: replaces all rules.
 ///
 /// The new rules apply to every submission that arrives after the response, until the next start or
-/// until a reload finds that the configuration files changed their rules. Responds with 400 if a
-/// rule is malformed.
-pub async fn replace(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
+/// until a reload finds that the configuration files changed their rules, unless they are kept.
+/// Responds with 400 if a rule is malformed, and with 409 if another change of the rules waits for
+/// its confirmation.
+pub async fn replace(
+    request: HttpRequest,
+    admin: Data<Admin>,
+    body: UnencodedBody<BODY_BYTES_MAX>,
+) -> HttpResponse {
     let Filter { rules } = match parse_body(body, "{\"rules\": [\"deny sender 0x1\", ...]}") {
         Ok(filter) => filter,
         Err(problem) => return problem.response(),
@@ -46,16 +52,11 @@ pub async fn replace(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) ->
     match FilterRules::parse(&rules) {
         Ok(rules) => {
             let response = HttpResponse::Ok().json(Filter::from(&rules));
-            let text: String = rules.to_string().chars().take(LOGGED_CHARS_MAX).collect();
-            let count = rules.len();
-            let before = admin.node.set_filter(rules).rules().len();
-            tracing::info!(
-                rules = count,
-                before,
-                filter = text,
-                "submission filter changed"
-            );
-            response
+            let value = Value::Text(rules.to_string());
+            match change_one(&request, &admin, "filter.rules", value) {
+                Ok(()) => response,
+                Err(error) => change_error(&error),
+            }
         }
         Err(error) => ErrorKind::InvalidInput(error.to_string()).response(),
     }

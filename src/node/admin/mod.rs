@@ -6,6 +6,7 @@
 //! | `/budgets`, `/budgets/{name}` | queues of work and their budgets |
 //! | `/signatures` | queues of the signature check |
 //! | `/filter` | rules of the submission filter |
+//! | `/settings`, `/settings/*` | all settings, and changes of run-time settings |
 //! | `/switches` | switches of the REST interface |
 //! | `/connections` | connections of each listener |
 //! | `/consensus` | the consensus engine and the validators as this node observes them |
@@ -18,6 +19,7 @@
 mod actors;
 mod authorize;
 mod budgets;
+mod change;
 mod connections;
 mod consensus;
 mod context;
@@ -27,6 +29,7 @@ mod forecast;
 mod metrics;
 mod peers;
 mod routes;
+mod settings;
 mod storage;
 mod switches;
 mod tls;

@@ -5,7 +5,7 @@ use super::{
     authorize::authorize,
     budgets, connections, consensus,
     context::{Admin, BODY_BYTES_MAX},
-    filter, flight, metrics, peers, storage, switches,
+    filter, flight, metrics, peers, settings, storage, switches,
     tls::{self, ApiCertificate},
 };
 use actix_web::{
@@ -64,6 +64,28 @@ pub fn configure(
                     .route(web::get().to(filter::show))
                     .route(web::put().to(filter::replace))
                     .default_service(wrong_method("GET, PUT")),
+            )
+            .service(
+                web::resource("/settings")
+                    .app_data(web::PayloadConfig::new(settings::CHANGE_BYTES_MAX))
+                    .route(web::get().to(settings::list))
+                    .route(web::patch().to(settings::change))
+                    .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/settings/confirm")
+                    .route(web::post().to(settings::confirm))
+                    .default_service(wrong_method("POST")),
+            )
+            .service(
+                web::resource("/settings/undo")
+                    .route(web::post().to(settings::undo))
+                    .default_service(wrong_method("POST")),
+            )
+            .service(
+                web::resource("/settings/keep")
+                    .route(web::post().to(settings::keep))
+                    .default_service(wrong_method("POST")),
             )
             .service(
                 web::resource("/switches")

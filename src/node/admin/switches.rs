@@ -1,7 +1,14 @@
 //! `/switches`: the parts of the REST interface that are enabled.
 
-use super::context::{Admin, BODY_BYTES_MAX, parse_body};
-use actix_web::{HttpResponse, web::Data};
+use super::{
+    change::{author, change_error},
+    context::{Admin, BODY_BYTES_MAX, parse_body},
+};
+use crate::{
+    config::{RawValue, Value},
+    tunable::Change,
+};
+use actix_web::{HttpRequest, HttpResponse, web::Data};
 use ledger_api::{SwitchChange, UnencodedBody};
 
 /// `GET /switches`: responds with the state of all switches.
@@ -12,14 +19,40 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 /// `PATCH /switches` with the switches to change, such as `{"submission_enabled": false}`: responds
 /// with the new state of all switches.
 ///
-/// It applies to every request that arrives after the response, until the next start.
-pub async fn change(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
-    let change: SwitchChange = match parse_body(body, "such as {\"submission_enabled\": false}") {
-        Ok(change) => change,
+/// It applies to every request that arrives after the response, until the next start unless it is
+/// kept. Responds with 409 if another change of a switch waits for its confirmation.
+pub async fn change(
+    request: HttpRequest,
+    admin: Data<Admin>,
+    body: UnencodedBody<BODY_BYTES_MAX>,
+) -> HttpResponse {
+    let switches: SwitchChange = match parse_body(body, "such as {\"submission_enabled\": false}") {
+        Ok(switches) => switches,
         Err(problem) => return problem.response(),
     };
-    admin.api.switches.change(&change);
-    let switches = admin.api.switches.settings();
-    tracing::info!(?switches, "switches changed");
-    HttpResponse::Ok().json(switches)
+    let positions = [
+        ("api.json_output_enabled", switches.json_output_enabled),
+        ("api.bcs_output_enabled", switches.bcs_output_enabled),
+        ("api.submission_enabled", switches.submission_enabled),
+        ("api.simulation_enabled", switches.simulation_enabled),
+        (
+            "api.encode_submission_enabled",
+            switches.encode_submission_enabled,
+        ),
+    ];
+    let set = positions.into_iter().filter_map(|(key, position)| {
+        let value = RawValue::Typed(Value::Boolean(position?));
+        Some((key.to_owned(), value))
+    });
+    let change = Change {
+        set: set.collect(),
+        revert_after_secs: None,
+    };
+    if change.set.is_empty() {
+        return show(admin).await;
+    }
+    match admin.settings.change(&change, &author(&request, &admin)) {
+        Ok(()) => show(admin).await,
+        Err(error) => change_error(&error),
+    }
 }

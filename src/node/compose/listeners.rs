@@ -10,10 +10,11 @@ use super::{
 use crate::{
     access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
     admin::{self, ApiCertificate, StorageForecast},
-    config::Settings,
+    config::{Config, Settings},
     consensus::PeerRegistry,
     console,
     faucet::{self, Faucet},
+    tunable::{RunTimeSettings, Targets},
 };
 use actix_web::web::ServiceConfig;
 use ledger_actors::NodeHandle;
@@ -46,11 +47,16 @@ pub struct Listeners {
     graphql: Option<Listener>,
     faucet: Option<Listener>,
     admin: Listener,
+    settings: RunTimeSettings,
 }
 
 /// The parts of the process that the listeners use, beside settings and actors.
 #[derive(Debug)]
 pub struct ListenerResources {
+    /// The configuration of the node.
+    pub config: Config,
+    /// Whether the file of kept settings is ignored.
+    pub ignores_overrides: bool,
     /// Maximum numbers of open connections.
     pub connections: ConnectionLimits,
     /// Certificate and key of the API listener, which serves TLS only if it has them.
@@ -112,16 +118,18 @@ impl Listeners {
         };
         // In the order of the metrics.
         let api_options = parts.api_options(resources.certificate.holder.clone());
+        let run_time = RunTimeSettings::new(
+            resources.config.clone(),
+            resources.ignores_overrides,
+            Targets {
+                node: node.clone(),
+                api: state.clone(),
+                connections: Arc::clone(&api_options.addresses),
+            },
+        );
         let graphql = parts.graphql(node, &state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let admin = parts.admin(
-            node,
-            state.clone(),
-            resources.admin_token,
-            resources.forecast,
-            resources.peers,
-            resources.certificate,
-        )?;
+        let admin = parts.admin(node, state.clone(), run_time.clone(), resources)?;
         // Last, so that no transaction is accepted before the other listeners have their threads.
         let api = start(node, &api_options, move |config| {
             ledger_api::configure(config, &state);
@@ -131,7 +139,13 @@ impl Listeners {
             graphql,
             faucet,
             admin,
+            settings: run_time,
         })
+    }
+
+    /// Returns the run-time settings, which the admin listener changes.
+    pub fn settings(&self) -> RunTimeSettings {
+        self.settings.clone()
     }
 
     /// Waits until every listener has its threads and accepts connections.
@@ -228,10 +242,8 @@ impl Parts<'_> {
         &self,
         node: &NodeHandle,
         state: ApiState,
-        token: RequiredToken,
-        forecast: StorageForecast,
-        peers: Option<Arc<dyn PeerRegistry>>,
-        certificate: ApiCertificate,
+        run_time: RunTimeSettings,
+        resources: ListenerResources,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
         let policy = HostOriginPolicy {
@@ -243,12 +255,14 @@ impl Parts<'_> {
         let admin = admin::Admin {
             node: node.clone(),
             api: state,
+            settings: run_time,
             policy,
-            token,
+            token: resources.admin_token,
             data_dir,
-            forecast,
-            peers,
+            forecast: resources.forecast,
+            peers: resources.peers,
         };
+        let certificate = resources.certificate;
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();

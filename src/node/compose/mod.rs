@@ -10,7 +10,6 @@ mod final_flight;
 mod genesis;
 mod ledger;
 mod listeners;
-mod memory_bound;
 mod overload_log;
 mod panic_hook;
 mod rejected_head;

@@ -15,18 +15,18 @@ use super::{
     genesis::ConfiguredGenesis,
     ledger::{OpenLedger, open_ledger},
     listeners::{ListenerResources, Listeners, side_listeners},
-    memory_bound,
     overload_log::OverloadLog,
     panic_hook::install_panic_hook,
-    reload::{ReloadTargets, ReloadTask},
+    reload::{ReloadTargets, ReloadTask, RevertTask},
     scheduling::set_scheduling_policy,
 };
 use crate::{
     access::{RequiredToken, warn_if_key_is_exposed},
     admin::{ApiCertificate, ReloadLock, StorageForecast},
-    config::{Config, ConfigOptions, Settings},
+    config::{Config, ConfigOptions, Settings, overrides_path},
     signals::{ReloadSignal, StopSignals},
     telemetry,
+    tunable::log_memory,
 };
 use actix_web::rt::System;
 use ledger_actors::{FatalError, Node, QueueProgress, StopError};
@@ -78,7 +78,7 @@ impl From<io::Error> for RunFailure {
 /// if the start, the node, a listener, or the stop failed. Unless the node itself has failed, its
 /// mempool is saved.
 pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<(), RunFailure> {
-    let prepared = prepare(config, hooks)?;
+    let prepared = prepare(config, options, hooks)?;
     let system = System::new();
     // Before the ledger is opened, so that a closed terminal does not end the process meanwhile.
     let reload_signal = system.block_on(async { ReloadSignal::new() })?;
@@ -99,16 +99,17 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         );
         let mut service = started.await?;
         let targets = ReloadTargets {
-            node: service.node.handle(),
+            settings: service.listeners.settings(),
             certificate,
             admin_token,
         };
-        let reload = ReloadTask::start(reload_signal, options.clone(), config, targets);
+        let reload = ReloadTask::start(reload_signal, options.clone(), targets);
+        let revert = RevertTask::start(service.listeners.settings());
         let served = match service.announce(&genesis, hooks) {
             Ok(()) => service.serve(&mut signals).await,
             Err(error) => Err(ServeError::Listener(error)),
         };
-        drop(reload);
+        drop((reload, revert));
         match served {
             Ok(()) => Ok(service.stop().await?),
             Err(ServeError::Node(error)) => Err(error.into()),
@@ -136,11 +137,16 @@ struct Prepared {
 ///
 /// Returns [`RunError::Configuration`] if [`check_config`] rejects the configuration, and
 /// [`RunError::Fatal`] if the limit on open files or on threads is too low.
-fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
+fn prepare(
+    config: &Config,
+    options: &ConfigOptions,
+    hooks: RunHooks,
+) -> Result<Prepared, RunError> {
     let settings = config.settings();
     let checked = check_config(config)?;
     let genesis = checked.genesis;
     start_log(settings, &genesis.genesis)?;
+    log_overrides(config);
     if let Some(certificate) = &checked.certificate {
         warn_if_key_is_exposed(certificate);
     }
@@ -152,6 +158,8 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
     Ok(Prepared {
         genesis,
         resources: ListenerResources {
+            config: config.clone(),
+            ignores_overrides: options.no_overrides,
             connections,
             certificate: ApiCertificate {
                 holder: checked.certificate.map(CertificateHolder::new),
@@ -185,6 +193,20 @@ fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
         );
     }
     Ok(())
+}
+
+/// Logs the names of the settings that were kept at run time, because no configuration file has
+/// them.
+fn log_overrides(config: &Config) {
+    let kept: Vec<_> = config.overrides().into_keys().collect();
+    if !kept.is_empty() {
+        let file = overrides_path(&config.settings().storage.data_dir);
+        tracing::info!(
+            file = %file.display(),
+            settings = kept.join(", "),
+            "settings that were kept at run time; --no-overrides ignores them"
+        );
+    }
 }
 
 /// A running node with its listeners.
@@ -221,10 +243,7 @@ impl Service {
         resources: ListenerResources,
         flight: FinalFlight,
     ) -> Result<Self, RunError> {
-        tracing::info!(
-            memory_bytes_max = memory_bound::bytes_max(settings),
-            "maximum memory of all limits"
-        );
+        log_memory(settings);
         let (node, engine) = start_node(settings, ledger.chain, ledger.store).await?;
         flight.set_recorder(node.handle().flight_recorder());
         node.handle().watch_queue(telemetry::THREAD, || {

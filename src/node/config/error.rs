@@ -47,6 +47,17 @@ pub enum ConfigError {
         /// The invalid part of a list and the allowed values, or the problem with the file.
         message: String,
     },
+    /// A key of `overrides.toml` that is no run-time setting.
+    #[error(
+        "{key} ({origin}) is no run-time setting, so it cannot be kept in this file: remove the \
+         line, and set {key} in a configuration file"
+    )]
+    NotKeepable {
+        /// The key.
+        key: String,
+        /// The position of the key.
+        origin: Origin,
+    },
     /// A `--set` without a `=`.
     #[error("--set {0:?} is not of the form key=value")]
     NotAnAssignment(String),
@@ -87,13 +98,11 @@ impl ConfigError {
 
     /// Creates the error of a value that `setting` does not allow.
     pub fn bad_value(setting: &Setting, value: &RawValue, origin: Origin) -> Self {
-        let cause = setting.kind.cause(value);
-        let cause = cause.map(|cause| format!("{cause}; ")).unwrap_or_default();
         Self::BadValue {
             key: setting.key.to_owned(),
             value: shortened(value.to_string()),
             origin,
-            message: format!("{cause}expected {}", setting.kind),
+            message: setting.kind.expected(value),
         }
     }
 }
@@ -116,7 +125,8 @@ pub fn message_with_position(text: &str, error: &toml::de::Error) -> String {
 /// hundreds of thousands.
 const VALUE_CHARS_MAX: usize = 200;
 
-fn shortened(mut value: String) -> String {
+/// Returns a value that is truncated if it is long.
+pub fn shortened(mut value: String) -> String {
     if let Some((end, _)) = value.char_indices().nth(VALUE_CHARS_MAX) {
         value.truncate(end);
         value.push_str(" ...");

@@ -17,7 +17,7 @@ const _: () =
     assert!(FILE_BYTES_MAX >= 2 * FilterRules::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 2));
 
 /// A key with its value in a layer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// The dotted key.
     pub key: String,

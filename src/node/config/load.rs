@@ -1,14 +1,18 @@
 //! Loads the effective configuration from its layers.
 
 use super::{
-    ConfigError, Origin, RawValue, SETTINGS, Setting, Settings, Value,
+    Applies, ConfigError, Origin, Overrides, RawValue, SETTINGS, Setting, Settings, Value,
     layers::{self, Entry},
+    overrides, overrides_path,
 };
 use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
 };
+
+/// Key of the data directory.
+const DATA_DIR: &str = "storage.data_dir";
 
 /// The options of each command that reads a configuration.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -22,6 +26,9 @@ pub struct ConfigOptions {
     /// The directory of the ledger, in short for --set storage.data_dir=DIR
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<String>,
+    /// Ignore overrides.toml in the data directory, the settings that were kept at run time
+    #[arg(long)]
+    pub no_overrides: bool,
     /// Whether files must be regular ones. A pipe, as the shell makes for `--config <(..)`, can be
     /// read once.
     #[arg(skip)]
@@ -34,6 +41,7 @@ impl ConfigOptions {
         self.files.extend(later.files);
         self.assignments.extend(later.assignments);
         self.data_dir = later.data_dir.or(self.data_dir);
+        self.no_overrides |= later.no_overrides;
         self
     }
 
@@ -49,6 +57,9 @@ impl ConfigOptions {
             Self {
                 data_dir: Some(_), ..
             } => "--data-dir",
+            Self {
+                no_overrides: true, ..
+            } => "--no-overrides",
             _ => return Ok(()),
         };
         Err(ConfigError::UnusedOption { option, command })
@@ -61,6 +72,17 @@ pub struct Config {
     settings: Settings,
     /// Values as the layers have them, in the order of [`SETTINGS`].
     values: Vec<(Value, Origin)>,
+    layers: Layers,
+}
+
+/// The layers of a configuration, the weakest first.
+#[derive(Debug, Clone)]
+struct Layers {
+    files: Vec<Entry>,
+    /// Settings that were kept at run time.
+    overrides: Vec<Entry>,
+    /// The environment and the command line.
+    strong: Vec<Entry>,
 }
 
 impl Config {
@@ -69,26 +91,99 @@ impl Config {
     /// # Errors
     ///
     /// Returns [`ConfigError`] for the first file that cannot be read or is not TOML, variable that
-    /// is misspelled or not UTF-8, or `--set` without a `=`; then for the first unknown key or
-    /// value that is not allowed, from the weakest layer to the strongest.
+    /// is misspelled or not UTF-8, `--set` without a `=`, or kept key that is no run-time setting;
+    /// then for the first unknown key or value that is not allowed, from the weakest layer to the
+    /// strongest.
     pub fn load(
         options: &ConfigOptions,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
+        let mut layers = Layers::read(options, environment)?;
+        if !options.no_overrides {
+            layers.overrides = overrides::read(&overrides_path(&layers.data_dir()))?;
+        }
+        Self::of_layers(layers)
+    }
+
+    /// Checks the entries of all layers.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError`] for the first unknown key or value that is not allowed.
+    fn of_layers(layers: Layers) -> Result<Self, ConfigError> {
         let mut settings = Settings::default();
         let mut values: Vec<_> = SETTINGS
             .iter()
             .map(|setting| ((setting.get)(&settings), Origin::Default))
             .collect();
-        for entry in entries(options, environment)? {
-            let index = find(&entry)?;
+        for entry in layers.all() {
+            let index = find(entry)?;
             let setting = &SETTINGS[index];
             let value = setting.apply(&mut settings, &entry.value).ok_or_else(|| {
                 ConfigError::bad_value(setting, &entry.value, entry.origin.clone())
             })?;
-            values[index] = (value, entry.origin);
+            values[index] = (value, entry.origin.clone());
         }
-        Ok(Self { settings, values })
+        Ok(Self {
+            settings,
+            values,
+            layers,
+        })
+    }
+
+    /// Returns the settings that were kept at run time. A stronger layer may set some of them too.
+    pub fn overrides(&self) -> Overrides {
+        let mut settings = Settings::default();
+        let entries = self.layers.overrides.iter().filter_map(|entry| {
+            let setting = &SETTINGS[find(entry).ok()?];
+            let value = setting.apply(&mut settings, &entry.value)?;
+            Some((entry.key.clone(), value))
+        });
+        entries.collect()
+    }
+
+    /// Reads the kept settings again. The values of all others stay as they were loaded.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::load`] about the file of kept settings. The configuration is
+    /// unchanged then.
+    pub fn reload_overrides(&mut self) -> Result<(), ConfigError> {
+        self.replace_overrides(overrides::read(&overrides_path(
+            &self.settings.storage.data_dir,
+        ))?)
+    }
+
+    /// Copies the kept settings that another configuration has read.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError`] for the first value that is not allowed. `other` has checked them, so
+    /// there is none.
+    pub fn copy_overrides(&mut self, other: &Self) -> Result<(), ConfigError> {
+        self.replace_overrides(other.layers.overrides.clone())
+    }
+
+    fn replace_overrides(&mut self, overrides: Vec<Entry>) -> Result<(), ConfigError> {
+        let layers = Layers {
+            overrides,
+            ..self.layers.clone()
+        };
+        let loaded = Self::of_layers(layers)?;
+        self.copy(&loaded, |setting| setting.applies == Applies::Now);
+        self.layers = loaded.layers;
+        Ok(())
+    }
+
+    /// Copies value and origin of the settings that `is_copied` accepts from another configuration.
+    pub fn copy(&mut self, other: &Self, is_copied: impl Fn(&Setting) -> bool) {
+        for (index, setting) in SETTINGS.iter().enumerate() {
+            if is_copied(setting) {
+                self.values[index] = other.values[index].clone();
+                // The value is one that the field of the other configuration has.
+                let _ = (setting.set)(&mut self.settings, &self.values[index].0);
+            }
+        }
     }
 
     /// Returns every setting with its value and origin, in the order of [`SETTINGS`].
@@ -102,10 +197,16 @@ impl Config {
         &self.settings
     }
 
+    /// Returns the value of `key` with its origin, or `None` if there is no such setting.
+    pub fn get(&self, key: &str) -> Option<(&Value, &Origin)> {
+        let index = SETTINGS.iter().position(|setting| setting.key == key)?;
+        let (value, origin) = &self.values[index];
+        Some((value, origin))
+    }
+
     /// Returns the origin of the value of `key`, or `None` if there is no such setting.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
-        let index = SETTINGS.iter().position(|setting| setting.key == key)?;
-        Some(&self.values[index].1)
+        self.get(key).map(|(_, origin)| origin)
     }
 
     /// Returns the error of the file that the setting `key` names and that cannot be used.
@@ -130,27 +231,50 @@ impl Config {
     }
 }
 
-/// Returns the entries of all layers, the weakest first.
-fn entries(
-    options: &ConfigOptions,
-    environment: impl IntoIterator<Item = (OsString, OsString)>,
-) -> Result<Vec<Entry>, ConfigError> {
-    let mut entries = Vec::new();
-    for path in &options.files {
-        entries.extend(layers::file(path, options.regular_files_only)?);
+impl Layers {
+    /// Reads all layers but the kept settings.
+    fn read(
+        options: &ConfigOptions,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, ConfigError> {
+        let mut files = Vec::new();
+        for path in &options.files {
+            files.extend(layers::file(path, options.regular_files_only)?);
+        }
+        let mut strong = layers::environment(environment)?;
+        for text in &options.assignments {
+            strong.push(layers::assignment(text)?);
+        }
+        if let Some(directory) = &options.data_dir {
+            strong.push(Entry {
+                key: DATA_DIR.to_owned(),
+                value: RawValue::Untyped(directory.clone()),
+                origin: Origin::DataDir,
+            });
+        }
+        Ok(Self {
+            files,
+            overrides: Vec::new(),
+            strong,
+        })
     }
-    entries.extend(layers::environment(environment)?);
-    for text in &options.assignments {
-        entries.push(layers::assignment(text)?);
+
+    fn all(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+        let weak = self.files.iter().chain(&self.overrides);
+        weak.chain(&self.strong)
     }
-    if let Some(directory) = &options.data_dir {
-        entries.push(Entry {
-            key: "storage.data_dir".to_owned(),
-            value: RawValue::Untyped(directory.clone()),
-            origin: Origin::DataDir,
-        });
+
+    /// Returns the data directory, which is no run-time setting, so the kept settings do not have
+    /// it. An invalid value counts as the default until it is rejected with its origin.
+    fn data_dir(&self) -> PathBuf {
+        let mut settings = Settings::default();
+        let setting = SETTINGS.iter().find(|setting| setting.key == DATA_DIR);
+        let entry = self.all().rfind(|entry| entry.key == DATA_DIR);
+        if let (Some(setting), Some(entry)) = (setting, entry) {
+            setting.apply(&mut settings, &entry.value);
+        }
+        settings.storage.data_dir
     }
-    Ok(entries)
 }
 
 /// Returns the index of an entry's setting in [`SETTINGS`].

@@ -51,8 +51,8 @@ const HEADER: &str = "\
 # Printed by `ledger-node config --defaults`; a test compares it with the code. Editors complete and
 # check keys with the schema, which `ledger-node config --schema` prints.
 #
-# Defaults < files (--config, later ones win) < environment < --set. The environment variable of
-# section.key is LEDGER_NODE__SECTION__KEY.
+# Defaults < files (--config, later ones win) < settings kept at run time < environment < --set.
+# The environment variable of section.key is LEDGER_NODE__SECTION__KEY.
 ";
 
 /// Returns all settings with their defaults, units, allowed values and reasons.
@@ -87,7 +87,7 @@ fn describe(setting: &Setting) -> String {
         "" => String::new(),
         unit => format!("{unit}, "),
     };
-    format!("{unit}{range}. {}", setting.reason)
+    format!("{unit}{range}. {}", setting.description())
 }
 
 /// Breaks a text into lines of at most `width` bytes. A longer word gets a line of its own.

@@ -5,6 +5,7 @@ use crate::access::{NoHostNames, NoOrigins};
 use ledger_actors::FilterRules;
 use ledger_limits::NoNetworks;
 use ledger_types::Vendor;
+use serde::Serialize;
 use std::{fmt, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -20,12 +21,26 @@ pub struct Setting {
     pub kind: Kind,
     /// Unit of the value: `bytes`, `ms`; empty if it has none.
     pub unit: &'static str,
+    /// When a changed value applies.
+    pub applies: Applies,
     /// Effect of the setting and reason of its default.
     pub reason: &'static str,
     /// Returns the value of the field.
     pub get: fn(&Settings) -> Value,
     /// Sets the field. Returns `None` if its type cannot hold the value.
     pub set: fn(&mut Settings, &Value) -> Option<()>,
+}
+
+/// The time at which a changed value of a setting applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Applies {
+    /// A run-time setting: immediately, by a change on the admin listener or by SIGHUP.
+    Now,
+    /// By SIGHUP.
+    Reload,
+    /// At the next start.
+    Restart,
 }
 
 /// The values that a setting allows.
@@ -68,11 +83,11 @@ pub enum Kind {
 pub enum RawValue {
     /// A text of the environment or the command line.
     Untyped(String),
-    /// A string, integer or boolean of a file.
+    /// A string, integer or boolean of a file or of a request.
     Typed(Value),
-    /// An integer of a file that is negative or too large for any setting.
+    /// An integer of a file or of a request that is negative or too large for any setting.
     OutOfRange(String),
-    /// A value of a file of a type that no setting has, with the name of the type in TOML.
+    /// A value of a type that no setting has, with the name of the type.
     Other(&'static str),
 }
 
@@ -89,6 +104,15 @@ impl Setting {
 
     fn split_key(&self) -> (&'static str, &'static str) {
         self.key.rsplit_once('.').expect("every key has a section")
+    }
+
+    /// Returns effect and reason, and whether the setting can be changed at run time.
+    pub fn description(&self) -> String {
+        let applies = match self.applies {
+            Applies::Now => " Can be changed at run time.",
+            Applies::Reload | Applies::Restart => "",
+        };
+        format!("{}{applies}", self.reason)
     }
 
     /// Returns the default.
@@ -126,9 +150,16 @@ impl Kind {
         }
     }
 
+    /// Returns the error of a value that is not allowed: the invalid part of a list and the allowed
+    /// values.
+    pub fn expected(&self, raw: &RawValue) -> String {
+        let cause = self.cause(raw).map(|cause| format!("{cause}; "));
+        format!("{}expected {self}", cause.unwrap_or_default())
+    }
+
     /// Returns the error of a list, because the allowed values alone would not say which of its
     /// items is invalid.
-    pub fn cause(&self, raw: &RawValue) -> Option<String> {
+    fn cause(&self, raw: &RawValue) -> Option<String> {
         match (self, raw) {
             (Self::FilterRules, RawValue::Untyped(text) | RawValue::Typed(Value::Text(text))) => {
                 FilterRules::parse_list(text)
@@ -226,7 +257,7 @@ impl fmt::Display for RawValue {
         match self {
             Self::Untyped(text) | Self::OutOfRange(text) => write!(f, "{text:?}"),
             Self::Typed(value) => write!(f, "{value}"),
-            Self::Other(form) => write!(f, "a TOML {form}"),
+            Self::Other(form) => write!(f, "a value of the type {form}"),
         }
     }
 }

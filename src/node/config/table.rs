@@ -1,10 +1,12 @@
 //! The table of settings: one row binds a key to a field of [`Settings`](super::Settings).
 //!
-//! A row has the key, the field, the kind of value with its range, the unit, and a text for
-//! operators. The default of a setting is the one of its field. The loader, `ledger-node config`
-//! and `config/node.toml` follow the table.
+//! A row has the key, the field, the kind of value with its range, the unit, when a change applies
+//! ([`Applies`], at the next start if it is not named), and a text for operators. The default of a
+//! setting is the one of its field. The loader, `ledger-node config`, `config/node.toml`, the
+//! reload and the admin listener follow the table.
 
 use super::{
+    Applies,
     Kind::{
         Boolean, Choice, FilterRules, FrameworkUpgrades, HostNames, Integer, Listen, LogLevel,
         Networks, OptionalInteger, OptionalListen, OptionalPath, Origins, Path, Vendor,
@@ -33,12 +35,16 @@ const SECS_MAX: u64 = 3_153_600_000;
 const API_WORKERS_MAX: u64 = ledger_http::WORKERS_MAX as u64;
 
 macro_rules! settings {
-    ($( $key:literal => $($field:ident).+, $kind:expr, $unit:literal, $reason:literal; )*) => {
+    ($(
+        $key:literal => $($field:ident).+, $kind:expr, $unit:literal, $($applies:ident,)?
+        $reason:literal;
+    )*) => {
         /// Every setting, in the order in which `ledger-node config` prints them.
         pub static SETTINGS: &[Setting] = &[ $( Setting {
             key: $key,
             kind: $kind,
             unit: $unit,
+            applies: [$(Applies::$applies,)? Applies::Restart][0],
             reason: $reason,
             get: |settings| settings.$($field).+.to_value(),
             set: |settings, value| {
@@ -69,7 +75,7 @@ settings! {
 
     "api.listen" => api_listener.listen, Listen, "",
         "Address of /v1. Only this machine reaches the default.";
-    "api.max_body_bytes" => api.max_body_bytes, Integer(1..=1_073_741_824), "bytes",
+    "api.max_body_bytes" => api.max_body_bytes, Integer(1..=1_073_741_824), "bytes", Now,
         "Maximum size of a request body; a larger one gets 413. The limit of the reference node.";
     "api.batch_transactions_max" => api.batch_transactions_max, Integer(1..=10_000), "transactions",
         "Maximum number of transactions of POST /transactions/batch; a larger batch gets 400. In \
@@ -88,12 +94,12 @@ settings! {
          events while the ledger does not advance. A response is cached no longer than the \
          versions that it shows are readable, and takes at most a 32nd of the cache. 0 turns the \
          cache off.";
-    "api.max_in_flight" => api.max_in_flight, Integer(1..=1_000_000), "requests",
+    "api.max_in_flight" => api.max_in_flight, Integer(1..=1_000_000), "requests", Now,
         "Maximum number of requests in flight, long polls included; beyond it, requests get 503. \
          Above wait.capacity, so that long polls leave room for other requests. /v1/-/healthy has \
          a limit of its own, 64.";
     "api.max_in_flight_per_address" => api.max_in_flight_per_address,
-        Integer(1..=1_000_000), "requests",
+        Integer(1..=1_000_000), "requests", Now,
         "Maximum number of requests in flight per client address (IPv6: per /64 network); beyond \
          it, requests get 503. Below max_in_flight, so that one address cannot use all, and close \
          to it, so that a busy client or a proxy can use nearly all. On a public network, set \
@@ -124,7 +130,7 @@ settings! {
          descriptor: if the hard limit on open files is too low, the node allows fewer and logs \
          how many.";
     "api.max_connections_per_address" => api_listener.max_connections_per_address,
-        Integer(1..=1_000_000), "connections",
+        Integer(1..=1_000_000), "connections", Now,
         "Maximum number of open connections per client address (IPv6: per /64 network); further \
          ones are closed. Below max_connections, so that one address cannot use all. It does not \
          apply to trusted_proxies. On a public network, set much less.";
@@ -143,25 +149,25 @@ settings! {
     "api.compression_enabled" => api.compression_enabled, Boolean, "",
         "Whether responses of 8 KiB and more are compressed with zstd, br or gzip if the client \
          accepts it. Takes some microseconds per 10 KB and saves most of the bytes.";
-    "api.tls_certificate" => api_listener.tls_certificate, OptionalPath, "",
+    "api.tls_certificate" => api_listener.tls_certificate, OptionalPath, "", Reload,
         "Certificate chain of /v1 in PEM, the server's own certificate first. With one, /v1 is \
          served over TLS only, as HTTP/2 or HTTP/1.1; without one, over plain HTTP/1.1. Read at \
          the start, on SIGHUP, and on POST /tls/reload.";
-    "api.tls_private_key" => api_listener.tls_private_key, OptionalPath, "",
+    "api.tls_private_key" => api_listener.tls_private_key, OptionalPath, "", Reload,
         "Private key of api.tls_certificate in PEM. Only the user of the node should have \
          permission to read it.";
-    "api.json_output_enabled" => api.switches.json_output_enabled, Boolean, "",
+    "api.json_output_enabled" => api.switches.json_output_enabled, Boolean, "", Now,
         "Whether JSON responses are enabled; if not, requests for them get 403. Errors, \
          /-/healthy, /info and the OpenAPI document are always enabled. The admin listener \
-         (/switches) changes this and the next four settings until the next start.";
-    "api.bcs_output_enabled" => api.switches.bcs_output_enabled, Boolean, "",
+         (/switches) changes this and the next four settings too.";
+    "api.bcs_output_enabled" => api.switches.bcs_output_enabled, Boolean, "", Now,
         "Whether BCS responses are enabled; if not, requests for them get 403.";
-    "api.submission_enabled" => api.switches.submission_enabled, Boolean, "",
+    "api.submission_enabled" => api.switches.submission_enabled, Boolean, "", Now,
         "Whether /transactions and /transactions/batch accept transactions; if not, requests get \
          403. The faucet is not affected.";
-    "api.simulation_enabled" => api.switches.simulation_enabled, Boolean, "",
+    "api.simulation_enabled" => api.switches.simulation_enabled, Boolean, "", Now,
         "Whether /transactions/simulate is enabled; if not, requests get 403.";
-    "api.encode_submission_enabled" => api.switches.encode_submission_enabled, Boolean, "",
+    "api.encode_submission_enabled" => api.switches.encode_submission_enabled, Boolean, "", Now,
         "Whether /transactions/encode_submission is enabled; if not, requests get 403.";
 
     "graphql.listen" => graphql.listen, OptionalListen, "",
@@ -193,7 +199,7 @@ settings! {
          networks, because its clients can change the node. An address that other machines can \
          reach requires admin.token_file. The token is sent in clear text: put TLS in front of \
          it.";
-    "admin.token_file" => admin.token_file, OptionalPath, "",
+    "admin.token_file" => admin.token_file, OptionalPath, "", Reload,
         "File of the token that each request must carry as \"Authorization: Bearer TOKEN\". Only \
          its owner may have permissions on it (chmod 600). If empty, requests need no token. Read \
          at the start and on SIGHUP.";
@@ -210,20 +216,19 @@ settings! {
          accepted. With 0, verification competes with execution and writing, and the mempool \
          fills. Linux only.";
     "signatures.queue_capacity" => node.signatures.queue_capacity,
-        Integer(1..=1_000_000), "ed25519 signatures",
+        Integer(1..=1_000_000), "ed25519 signatures", Now,
         "Maximum work that waits in each of two queues, one for connections whose last \
          transactions were accepted and one for all others; beyond it, submissions get 503. A \
          secp256k1 signature counts as 2 of ed25519, one of a passkey as 6, and four keys of a \
          multi-key account as 1. Clients take turns, and the client of an address holds at most as \
          much as is free. The default is about half a second of work for one core.";
 
-    "filter.rules" => node.filter, FilterRules, "",
+    "filter.rules" => node.filter, FilterRules, "", Now,
         "Rules of the submission filter. The first rule that matches a submission allows it or \
          denies it with 403. Submissions without a matching rule are allowed, so a list of \
          allowed senders ends with deny all. sender matches the sender, not other signers or the \
-         fee payer. The admin listener (/filter) replaces the rules until the next start, and \
-         SIGHUP applies changed rules. Transactions in the mempool stay, and the faucet is not \
-         filtered.";
+         fee payer. The admin listener (/filter) replaces the rules too. Transactions in the \
+         mempool stay, and the faucet is not filtered.";
 
     "mempool.capacity_transactions" => node.mempool.capacity_transactions,
         Integer(1..=POOL_TRANSACTIONS_MAX as u64), "transactions",
@@ -257,7 +262,7 @@ settings! {
         "Maximum time that a request waits if its parameter timeout_ms asks for as much or more. \
          The default exceeds the expiration that clients commonly give a transaction, which ends \
          the wait with a reason.";
-    "wait.capacity" => node.wait.capacity, Integer(1..=10_000_000), "waits",
+    "wait.capacity" => node.wait.capacity, Integer(1..=10_000_000), "waits", Now,
         "Maximum number of concurrent waits: one for each long poll, and one for each hash of a \
          request to /v1/transactions/wait. Beyond it, wait_by_hash responds as by_hash \
          does, with a pending transaction after 100 ms, a submission with timeout_ms gets 202 at \
@@ -363,16 +368,15 @@ settings! {
         "Nice value of the threads that run pages, views and simulations and that render \
          responses; a higher one of the process applies instead. With fewer cores than work, point \
          reads, the health check and commits come first. Linux only.";
-    "work.read_budget_ms" => node.work.read_budget_ms, Integer(BUDGET_MS), "ms of work",
+    "work.read_budget_ms" => node.work.read_budget_ms, Integer(BUDGET_MS), "ms of work", Now,
         "Maximum estimated duration of the queries that wait for a reader thread; beyond it, \
          requests get 503. Clients take turns, and one holds at most as much as is free: alone \
          half of it. The last query waits as long, divided by storage.readers. The admin listener \
-         (/budgets/reads) changes it until the next start.";
-    "work.render_budget_ms" => node.work.render_budget_ms, Integer(BUDGET_MS), "ms of work",
+         (/budgets/reads) changes it too.";
+    "work.render_budget_ms" => node.work.render_budget_ms, Integer(BUDGET_MS), "ms of work", Now,
         "Maximum estimated duration of the renderings that wait for a renderer thread; beyond it, \
          requests get 503. A rendering waits with its content, whose memory \
-         api.answers_bytes_max limits. The admin listener (/budgets/renderings) changes it until \
-         the next start.";
+         api.answers_bytes_max limits. The admin listener (/budgets/renderings) changes it too.";
     "work.call_time_max_ms" => node.work.call_time_max_ms, Integer(1..=600_000), "ms",
         "Maximum duration of a view function or of a simulation, which then ends as if its gas \
          were used up. On idle cores, gas itself ends them after about half a second. It has no \
@@ -405,28 +409,28 @@ settings! {
          the mempool a thread of its own, 3 also the storage and the pruner.";
 
     "actors.mempool.mailbox_capacity" => node.mailboxes.mempool,
-        Integer(MAILBOX_CAPACITY), "requests",
+        Integer(MAILBOX_CAPACITY), "requests", Now,
         "Maximum number of requests that wait for the mempool (submissions, look-ups by hash); \
          beyond it, requests get 503. A batch counts as its transactions, and is accepted while \
          there is capacity for one.";
 
     "actors.sequencer.mailbox_capacity" => node.mailboxes.sequencer,
-        Integer(MAILBOX_CAPACITY), "requests",
+        Integer(MAILBOX_CAPACITY), "requests", Now,
         "Maximum number of requests that wait for the sequencer. Messages from other actors are \
          bounded by sequencer.blocks_in_flight_max instead.";
 
     "actors.committer.mailbox_capacity" => node.mailboxes.committer,
-        Integer(MAILBOX_CAPACITY), "requests",
+        Integer(MAILBOX_CAPACITY), "requests", Now,
         "Maximum number of requests that wait for the committer (subscriptions of long polls); \
          beyond it, requests get 503.";
 
     "actors.storage.mailbox_capacity" => node.mailboxes.storage,
-        Integer(MAILBOX_CAPACITY), "requests",
+        Integer(MAILBOX_CAPACITY), "requests", Now,
         "Maximum number of queries that wait to be assigned to a reader thread; beyond it, \
          requests get 503.";
 
     "actors.pruner.mailbox_capacity" => node.mailboxes.pruner,
-        Integer(MAILBOX_CAPACITY), "requests",
+        Integer(MAILBOX_CAPACITY), "requests", Now,
         "Maximum number of requests that wait for the pruner. HTTP requests send it none.";
 
     "process.scheduling" => process.scheduling, Choice(&["batch", "inherit"]), "",
@@ -444,9 +448,9 @@ settings! {
 
     "log.format" => log.format, Choice(&["text", "json"]), "",
         "Format of log lines: text for people, json for programs. Both go to standard error.";
-    "log.level" => log.level, LogLevel, "",
+    "log.level" => log.level, LogLevel, "", Now,
         "Minimum level of log lines, for all modules or per module. Messages about clients that \
          violate HTTP are dropped unless actix_http or h2 is named, and the default drops those \
          of the HTTP server about its threads. info,http=debug logs a line for each request of \
-         the REST interface. SIGHUP applies a changed level.";
+         the REST interface.";
 }

@@ -23,6 +23,16 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// Returns the integer, or `None` if the value is not one.
+    pub fn as_integer(&self) -> Option<u64> {
+        match self {
+            Self::Integer(number) => Some(*number),
+            Self::Boolean(_) | Self::Text(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -40,6 +50,8 @@ pub enum Origin {
     Default,
     /// A file and the line, from 1.
     File(PathBuf, usize),
+    /// The file of kept settings in the data directory and the line, from 1.
+    Override(PathBuf, usize),
     /// The environment variable with this name.
     Environment(String),
     /// `--set`.
@@ -48,11 +60,22 @@ pub enum Origin {
     DataDir,
 }
 
+impl Origin {
+    /// Returns whether a value of this layer applies whatever is kept at run time.
+    pub fn is_stronger_than_overrides(&self) -> bool {
+        match self {
+            Self::Default | Self::File(..) | Self::Override(..) => false,
+            Self::Environment(_) | Self::Set | Self::DataDir => true,
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
             Self::File(path, line) => write!(f, "file {}, line {line}", path.display()),
+            Self::Override(path, line) => write!(f, "kept in {}, line {line}", path.display()),
             Self::Environment(variable) => write!(f, "environment variable {variable}"),
             Self::Set => f.write_str("--set"),
             Self::DataDir => f.write_str("--data-dir"),

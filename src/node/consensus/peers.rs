@@ -1,15 +1,12 @@
 //! The peers of a node: their file, and their addresses.
 
 use super::entry::{AdmissionError, PeerEntry};
+use crate::replaced_file::replace_file;
 use ledger_bft::{Peer, PeerIdentity};
 use ledger_limits::{open_regular_file, read_bounded_text};
 use ledger_types::AccountAddress;
 use serde::{Deserialize, Serialize};
-use std::{
-    fs::{self, File},
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-};
+use std::{io, path::PathBuf};
 
 /// Maximum number of peers: the validators of the largest set, and a thousand full nodes. The
 /// engine sends each message to each peer.
@@ -17,6 +14,9 @@ const PEERS_MAX: usize = 1_100;
 
 /// Maximum size of the file of peers, in bytes: three times the largest number of usual entries.
 const PEERS_BYTES_MAX: usize = 1024 * 1024;
+
+/// Permissions of the file of peers, without those that the umask removes. It has no secrets.
+const FILE_MODE: u32 = 0o666;
 
 /// The content of the file of peers.
 #[derive(Serialize, Deserialize)]
@@ -196,19 +196,8 @@ impl PeersFile {
             let cause = "an entry [[peers]] cannot be added at its end; add it by hand";
             return Err(self.malformed(cause.to_owned()).into());
         }
-        let written = replace_file(&self.0, &text);
+        let written = replace_file(&self.0, &text, FILE_MODE);
         written.map_err(|source| self.unreadable(source))?;
         Ok(true)
     }
-}
-
-/// Replaces a file, which has the old or the new text after a crash.
-fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    let new = path.with_extension("toml.new");
-    let mut file = File::create(&new)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&new, path)?;
-    let directory = path.parent().unwrap_or(Path::new("."));
-    File::open(directory)?.sync_all()
 }

@@ -15,6 +15,10 @@ pub(crate) const FILE_NAME: &str = "ledger.redb";
 pub(crate) const LOG_NAME: &str = "ledger.log";
 /// File of the database until it is complete.
 pub(crate) const NEW_FILE_NAME: &str = "ledger.redb.new";
+/// File of the settings that the node's operator has kept. The store leaves it alone.
+pub const OVERRIDES_NAME: &str = "overrides.toml";
+/// File of these settings until it is complete.
+const NEW_OVERRIDES_NAME: &str = "overrides.toml.new";
 /// Directory at the root of a new file system.
 const LOST_AND_FOUND: &str = "lost+found";
 /// Begin of the name of a recording of the newest blocks, before its time.
@@ -51,11 +55,12 @@ pub(super) fn check_names(directory: &Path) -> Result<(), StoreError> {
     let failed = io_error(directory);
     for entry in fs::read_dir(directory).map_err(&failed)? {
         let name = entry.map_err(&failed)?.file_name();
+        // An operator may have removed a ledger and kept recordings and settings of its node.
+        let is_kept = name == OVERRIDES_NAME || name == NEW_OVERRIDES_NAME || is_flight_name(&name);
         let is_own = [LOST_AND_FOUND, LOCK_NAME, NEW_FILE_NAME, FILE_NAME]
             .iter()
             .any(|own| name == *own)
-            // An operator may have removed a ledger and kept the recordings of its node.
-            || is_flight_name(&name);
+            || is_kept;
         // Beside a ledger, other files are allowed. Another process may have created the ledger
         // since the listing began.
         if !is_own && !directory.join(FILE_NAME).try_exists().map_err(&failed)? {
@@ -147,6 +152,17 @@ pub(super) fn sync_names(_directory: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn takes_a_directory_with_kept_settings_for_an_empty_one() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in [OVERRIDES_NAME, NEW_OVERRIDES_NAME] {
+            fs::write(directory.path().join(name), "").unwrap();
+            check_names(directory.path()).unwrap();
+        }
+        fs::write(directory.path().join("other.toml"), "").unwrap();
+        check_names(directory.path()).unwrap_err();
+    }
 
     #[cfg(target_os = "linux")]
     #[test]

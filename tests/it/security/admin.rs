@@ -25,6 +25,8 @@ async fn rejects_every_request_without_the_configured_token() {
             let status = match path.as_str() {
                 // The node has no TLS.
                 "/tls/reload" => 409,
+                // There is no change to confirm or to undo.
+                "/settings/confirm" | "/settings/undo" => 409,
                 // It needs no body, and changes nothing of the ledger.
                 "/flight" => 200,
                 _ if *method == Method::GET => 200,

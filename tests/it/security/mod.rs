@@ -19,13 +19,17 @@ use std::{
 };
 
 /// The routes of the admin listener as it registers them, each with its methods.
-const ADMIN_ROUTES: [(&str, &[Method]); 14] = [
+const ADMIN_ROUTES: [(&str, &[Method]); 18] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/budgets", &[Method::GET]),
     ("/budgets/{name}", &[Method::PATCH]),
     ("/signatures", &[Method::GET]),
     ("/filter", &[Method::GET, Method::PUT]),
+    ("/settings", &[Method::GET, Method::PATCH]),
+    ("/settings/confirm", &[Method::POST]),
+    ("/settings/undo", &[Method::POST]),
+    ("/settings/keep", &[Method::POST]),
     ("/switches", &[Method::GET, Method::PATCH]),
     ("/connections", &[Method::GET]),
     ("/consensus", &[Method::GET]),

@@ -139,8 +139,8 @@ impl From<&Setting> for SettingSchema {
             allowed: (&setting.kind).into(),
             default: setting.default(),
             description: match setting.unit {
-                "" => setting.reason.to_owned(),
-                unit => format!("{} Unit: {unit}.", setting.reason),
+                "" => setting.description(),
+                unit => format!("{} Unit: {unit}.", setting.description()),
             },
         }
     }

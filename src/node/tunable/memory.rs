@@ -1,9 +1,12 @@
-//! Maximum memory of the node: the sum of its limits. The start logs it, and the overload test
-//! compares the process with it. `docs/operate/tune.md#memory` has the parts of the sum.
+//! Maximum memory of the node: the sum of its limits, and the memory of the machine. The start logs
+//! both, and the overload test compares the process with the sum. `docs/operate/tune.md#memory` has
+//! its parts.
 
 use crate::{config::Settings, telemetry::queue::QUEUE_BYTES_MAX};
 use ledger_actors::renderer_threads;
+use ledger_limits::read_bounded_text;
 use ledger_store::{BLOOM_BYTES_MAX, OVERLAY_BYTES_MAX, WAL_BYTES_MAX};
+use std::{fs::File, path::Path};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -73,10 +76,110 @@ pub fn bytes_max(settings: &Settings) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
+/// Maximum size of a file of the system that is read here, in bytes.
+const SYSTEM_FILE_BYTES_MAX: usize = 64 * 1024;
+
+/// Logs the sum of all memory limits beside the memory of the machine.
+pub fn log_memory(settings: &Settings) {
+    let memory_bytes_max = bytes_max(settings);
+    match machine_bytes() {
+        Some(machine_bytes) if machine_bytes < memory_bytes_max => tracing::info!(
+            memory_bytes_max,
+            machine_bytes,
+            "maximum memory of all limits, which only a flood of requests comes near; it is more \
+             than the machine has, and docs/operate/tune.md#memory has the settings that lower it"
+        ),
+        machine_bytes => tracing::info!(
+            memory_bytes_max,
+            machine_bytes,
+            "maximum memory of all limits"
+        ),
+    }
+}
+
+/// Returns the memory of the machine, or the limit of the process's cgroup if that is lower, in
+/// bytes. Returns `None` if the system does not tell it; only Linux does.
+pub fn machine_bytes() -> Option<u64> {
+    machine_bytes_below(Path::new("/"))
+}
+
+fn machine_bytes_below(root: &Path) -> Option<u64> {
+    let read = |path: &str| {
+        let file = File::open(root.join(path)).ok()?;
+        read_bounded_text(file, SYSTEM_FILE_BYTES_MAX).ok()
+    };
+    let memory = read("proc/meminfo")?;
+    let total = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = total.split_whitespace().next()?.parse().ok()?;
+    let cgroups = read("proc/self/cgroup").unwrap_or_default();
+    let limits = cgroups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let (folder, file) = match controllers {
+            "" => ("sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                ("sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => return None,
+        };
+        // A limit of any group above applies too. The text `max` is none.
+        let groups = Path::new(path.trim_start_matches('/')).ancestors();
+        let limits = groups.filter_map(|group| {
+            let path = Path::new(folder).join(group).join(file);
+            read(path.to_str()?)?.trim().parse::<u64>().ok()
+        });
+        limits.min()
+    });
+    let machine = kibibytes.saturating_mul(KIB);
+    Some(limits.fold(machine, u64::min))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs, path::Path};
+    use std::fs;
+
+    /// Returns the memory of a machine with these files.
+    fn machine_with(files: &[(&str, &str)]) -> Option<u64> {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        machine_bytes_below(root.path())
+    }
+
+    #[test]
+    fn machine_memory_is_that_of_the_lowest_limit_of_its_cgroups() {
+        let memory = ("proc/meminfo", "MemTotal:       1000 kB\nMemFree: 1 kB\n");
+        assert_eq!(machine_with(&[]), None);
+        assert_eq!(machine_with(&[("proc/meminfo", "MemTotal: x")]), None);
+        assert_eq!(machine_with(&[memory]), Some(1_024_000));
+        let second = ("proc/self/cgroup", "0::/a/b\n");
+        let limited = [
+            memory,
+            second,
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/memory.max", "5000\n"),
+            ("sys/fs/cgroup/memory.max", "70000\n"),
+        ];
+        assert_eq!(machine_with(&limited), Some(5_000));
+        let first = [
+            memory,
+            ("proc/self/cgroup", "4:cpu:/x\n3:memory,hugetlb:/x\n"),
+            ("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "7000\n"),
+        ];
+        assert_eq!(machine_with(&first), Some(7_000));
+        let unlimited = [
+            memory,
+            second,
+            ("sys/fs/cgroup/memory.max", "99999999999\n"),
+        ];
+        assert_eq!(machine_with(&unlimited), Some(1_024_000));
+    }
 
     #[test]
     fn grows_with_every_limit() {

@@ -1,0 +1,27 @@
+//! Run-time settings: their values, the changes while the node runs, and what of them is kept.
+//!
+//! | module | content |
+//! |---|---|
+//! | `state` | [`RunTimeSettings`]: change, undo, revert, reload |
+//! | `history` | the changes that undo takes back, and the marks of the charts |
+//! | `keep` | writes `overrides.toml` |
+//! | `targets` | the limits of the node that the settings are |
+//! | `report` | the JSON of `GET /settings` |
+//! | `memory` | sum of all memory limits, and the memory of the machine |
+
+mod error;
+mod history;
+mod keep;
+mod memory;
+mod report;
+mod state;
+mod targets;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::ChangeError;
+pub use keep::{Keep, Kept};
+pub use memory::log_memory;
+pub use state::{Change, RunTimeSettings};
+pub use targets::Targets;

@@ -1,0 +1,215 @@
+//! The JSON of `GET /settings`.
+
+use super::{
+    history::{Applied, Mark, Replaced},
+    memory::bytes_max,
+    state::{Pending, RunTimeSettings, State},
+};
+use crate::config::{Applies, Kind, Origin, Setting, Value};
+use serde::Serialize;
+
+/// All settings of a node, and the changes of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct SettingsReport {
+    /// Every setting, in the order of `config/node.toml`.
+    pub settings: Vec<SettingStatus>,
+    /// The memory limits.
+    pub memory: MemoryStatus,
+    /// The change that is reverted unless it is confirmed.
+    pub pending: Option<PendingStatus>,
+    /// The change that `POST /settings/undo` takes back.
+    pub undo: Option<UndoStatus>,
+    /// The newest changed settings, the newest first.
+    pub changes: Vec<Mark>,
+    /// Whether the node ignores `overrides.toml` and cannot write it.
+    pub ignores_overrides: bool,
+}
+
+/// A setting with its values.
+#[derive(Clone, Debug, Serialize)]
+pub struct SettingStatus {
+    /// The dotted key.
+    pub key: &'static str,
+    /// The part of the key before the name.
+    pub section: &'static str,
+    /// The part of the key behind the section.
+    pub name: &'static str,
+    /// Unit of the values; empty if it has none.
+    pub unit: &'static str,
+    /// Type of the values: `integer`, `boolean`, `choice` or `text`.
+    pub kind: &'static str,
+    /// The allowed values in words, as in "expected an integer from 1 to 10".
+    pub allowed: String,
+    /// Minimum of an integer. 0 may be allowed too.
+    pub minimum: Option<u64>,
+    /// Maximum of an integer.
+    pub maximum: Option<u64>,
+    /// The words of a choice.
+    pub words: &'static [&'static str],
+    /// The default.
+    pub default: Value,
+    /// The value in force.
+    pub value: Value,
+    /// The value with which the next start begins, unless files, environment or options change.
+    pub configured: Value,
+    /// The layer that sets the configured value.
+    pub origin: String,
+    /// Effect of the setting and reason of its default.
+    pub effect: &'static str,
+    /// When a changed value applies.
+    pub applies: Applies,
+    /// Whether the value in force differs from the one at the start.
+    pub is_changed: bool,
+    /// The value in `overrides.toml`, also if a stronger layer sets another one.
+    pub kept: Option<Value>,
+    /// The layer that determines the setting, so that it cannot be kept.
+    pub keep_refused_by: Option<String>,
+    /// Time at which the value is reverted unless it is confirmed, in milliseconds since the Unix
+    /// epoch.
+    pub reverts_at_unix_ms: Option<u64>,
+}
+
+/// The memory limits of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryStatus {
+    /// Sum of all limits in force, in bytes.
+    pub limit_bytes: u64,
+    /// Sum of all limits of the configuration, in bytes.
+    pub configured_bytes: u64,
+    /// Memory of the machine, or the limit of the process's cgroup if that is lower, in bytes.
+    pub machine_bytes: Option<u64>,
+}
+
+/// A change that is reverted unless it is confirmed.
+#[derive(Clone, Debug, Serialize)]
+pub struct PendingStatus {
+    /// The values of each setting.
+    pub settings: Vec<ReplacedStatus>,
+    /// Time of the revert, in milliseconds since the Unix epoch.
+    pub reverts_at_unix_ms: u64,
+}
+
+/// A change that can be taken back.
+#[derive(Clone, Debug, Serialize)]
+pub struct UndoStatus {
+    /// The values of each setting.
+    pub settings: Vec<ReplacedStatus>,
+    /// The client that made the change.
+    pub author: String,
+    /// Time of the change, in milliseconds since the Unix epoch.
+    pub unix_ms: u64,
+}
+
+/// A setting before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplacedStatus {
+    /// The key.
+    pub key: &'static str,
+    /// The value before the change.
+    pub old: Value,
+    /// The value after it.
+    pub new: Value,
+}
+
+impl RunTimeSettings {
+    /// Returns all settings, and the changes of them.
+    pub fn report(&self) -> SettingsReport {
+        let state = self.state();
+        let overrides = state.config.overrides();
+        let values = state.config.values();
+        let settings = values.map(|(setting, configured, origin)| {
+            let kept = overrides.get(setting.key).cloned();
+            status(&state, setting, kept, configured, origin)
+        });
+        SettingsReport {
+            settings: settings.collect(),
+            memory: MemoryStatus {
+                limit_bytes: bytes_max(&state.running),
+                configured_bytes: bytes_max(state.config.settings()),
+                machine_bytes: self.machine_bytes(),
+            },
+            pending: state.pending.as_ref().map(PendingStatus::from),
+            undo: state.history.newest().map(UndoStatus::from),
+            changes: state.history.marks(),
+            ignores_overrides: self.ignores_overrides(),
+        }
+    }
+}
+
+fn status(
+    state: &State,
+    setting: &'static Setting,
+    kept: Option<Value>,
+    configured: &Value,
+    origin: &Origin,
+) -> SettingStatus {
+    let value = (setting.get)(&state.running);
+    let (minimum, maximum) = match &setting.kind {
+        Kind::Integer(range) | Kind::OptionalInteger(range) => {
+            (Some(*range.start()), Some(*range.end()))
+        }
+        _ => (None, None),
+    };
+    let pending = state.pending.as_ref();
+    let pending = pending.filter(|pending| pending.includes(setting.key));
+    SettingStatus {
+        key: setting.key,
+        section: setting.section(),
+        name: setting.name(),
+        unit: setting.unit,
+        kind: match &setting.kind {
+            Kind::Integer(_) | Kind::OptionalInteger(_) => "integer",
+            Kind::Boolean => "boolean",
+            Kind::Choice(_) => "choice",
+            _ => "text",
+        },
+        allowed: setting.kind.to_string(),
+        minimum,
+        maximum,
+        words: match setting.kind {
+            Kind::Choice(words) => words,
+            _ => &[],
+        },
+        default: setting.default(),
+        is_changed: value != (setting.get)(&state.started),
+        value,
+        configured: configured.clone(),
+        origin: origin.to_string(),
+        effect: setting.reason,
+        applies: setting.applies,
+        kept,
+        keep_refused_by: origin
+            .is_stronger_than_overrides()
+            .then(|| origin.to_string()),
+        reverts_at_unix_ms: pending.map(|pending| pending.revert_at_unix_ms),
+    }
+}
+
+impl From<&Replaced> for ReplacedStatus {
+    fn from(replaced: &Replaced) -> Self {
+        Self {
+            key: replaced.setting.key,
+            old: replaced.old.clone(),
+            new: replaced.new.clone(),
+        }
+    }
+}
+
+impl From<&Pending> for PendingStatus {
+    fn from(pending: &Pending) -> Self {
+        Self {
+            settings: pending.replaced.iter().map(Into::into).collect(),
+            reverts_at_unix_ms: pending.revert_at_unix_ms,
+        }
+    }
+}
+
+impl From<&Applied> for UndoStatus {
+    fn from(applied: &Applied) -> Self {
+        Self {
+            settings: applied.replaced.iter().map(Into::into).collect(),
+            author: applied.author.clone(),
+            unix_ms: applied.unix_ms,
+        }
+    }
+}
