@@ -149,6 +149,7 @@ pub use node::{
     Node,
     handle::NodeHandle,
     hash_outcome::HashOutcome,
+    health_checks::HealthCheck,
     lookup::TransactionStatus,
     meters::MeterStatus,
     renderers::thread_count as renderer_threads,

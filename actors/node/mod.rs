@@ -20,6 +20,7 @@
 mod elsewhere;
 pub(crate) mod handle;
 pub(crate) mod hash_outcome;
+pub(crate) mod health_checks;
 pub(crate) mod lookup;
 pub(crate) mod meters;
 pub(crate) mod operation;

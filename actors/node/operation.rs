@@ -121,11 +121,16 @@ impl NodeHandle {
 
     /// Returns a stall of an actor or thread without which no block is committed, if there is one.
     pub fn commit_stall(&self) -> Option<Stall> {
-        let stalled = self.node().stalls.stalled();
+        let stalled = self.stalls();
         stalled
             .iter()
             .find(|stall| stall.is_on_commit_path())
             .cloned()
+    }
+
+    /// Returns the stalled actors and threads.
+    pub fn stalls(&self) -> Arc<Vec<Stall>> {
+        self.node().stalls.stalled()
     }
 
     /// Returns the number of stalled actors and threads by name. A name without a stall has 0.

@@ -21,6 +21,11 @@ async fn shows_the_actors_in_a_page_that_loads_nothing_from_elsewhere() {
         let row = format!("<th scope=\"row\">{actor}</th>");
         assert!(page.text.contains(&row), "{actor}: {}", page.text);
     }
+    for check in ["started", "serving", "progress", "writable", "commits"] {
+        let row =
+            format!("<th scope=\"row\">{check}</th><td><span class=\"badge ok\">ok</span></td>");
+        assert!(page.text.contains(&row), "{check}: {}", page.text);
+    }
     let policy = page.headers["content-security-policy"].to_str().unwrap();
     assert!(policy.starts_with("default-src 'none';"), "{policy}");
     assert!(!policy.contains("unsafe"), "{policy}");

@@ -91,9 +91,10 @@ async fn serves_the_openapi_document_of_the_golden_file() {
 
 #[tokio::test]
 async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
-    const PATHS: [&str; 8] = [
+    const PATHS: [&str; 9] = [
         "/actors",
         "/actors/mempool",
+        "/checks",
         "/connections",
         "/filter",
         "/settings",

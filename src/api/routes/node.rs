@@ -23,10 +23,7 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_actors::{
-    ClockState, ClockStatus, GasEstimate,
-    engine::{EngineReport, HEIGHTS},
-};
+use ledger_actors::{ClockState, ClockStatus, GasEstimate, engine::EngineReport};
 use ledger_types::LedgerInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -251,22 +248,9 @@ pub(super) async fn healthy(
     QueryParameter(age_max_secs): QueryParameter<DurationSecs>,
 ) -> Result<LedgerResponse, ApiError> {
     let ledger_info = cx.newest();
-    if let Some(cause) = cx.node().not_writable() {
-        return Err(ErrorKind::HealthCheck(cause.to_string()).at(ledger_info));
-    }
-    let engine = cx.node().engine_report();
-    let isolation = engine.as_ref().and_then(EngineReport::isolation);
-    // An isolated node decides no height, and the isolation says why.
-    let stall = cx.node().commit_stall();
-    if let Some(stall) = stall.filter(|stall| isolation.is_none() || &*stall.thread != HEIGHTS) {
-        let engine = engine.as_ref().map(|report| format!(" ({report})"));
-        let engine = engine.unwrap_or_default();
-        let message = format!("{stall}; no block is committed{engine}");
-        return Err(ErrorKind::HealthCheck(message).at(ledger_info));
-    }
-    if let (Some(report), Some(isolation)) = (&engine, isolation) {
-        let message = format!("{isolation} ({report})");
-        return Err(ErrorKind::HealthCheck(message).at(ledger_info));
+    let mut problems = cx.node().health_checks().into_iter();
+    if let Some(problem) = problems.find_map(|check| check.problem) {
+        return Err(ErrorKind::HealthCheck(problem).at(ledger_info));
     }
     if let Some(DecimalText(age_max_secs)) = age_max_secs {
         check_age(
@@ -282,6 +266,7 @@ pub(super) async fn healthy(
         consensus,
     };
     let json = || {
+        let engine = cx.node().engine_report();
         health(
             describe_drift(cx.node().clock_status()),
             engine.as_ref().map(ConsensusHealth::from),

@@ -1,5 +1,8 @@
 //! Authorization of requests: `Host` and `Origin` headers, and the token.
 //!
+//! The probes need neither: a kubelet has no token, and sends the address of the pod as `Host`. They
+//! state only which check fails.
+//!
 //! The connection of a rejected request is closed. Otherwise clients without the token could hold
 //! all connections of the listener.
 
@@ -19,6 +22,9 @@ use ledger_api::ErrorCode;
 
 /// Challenge of a 401 response (RFC 6750, section 3).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"admin\"");
+
+/// Paths of the probes.
+const PROBES: [&str; 2] = ["/livez", "/readyz"];
 
 /// Passes a request to its route if its headers are accepted.
 ///
@@ -55,6 +61,9 @@ pub async fn authorize<B: MessageBody>(
 
 /// Returns the response to a request that is rejected.
 fn rejection(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
+    if PROBES.contains(&request.path()) {
+        return None;
+    }
     if let Err(message) = admin.policy.check(request.headers()) {
         return Some(error_response(
             StatusCode::FORBIDDEN,

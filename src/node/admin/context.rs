@@ -1,6 +1,6 @@
 //! State of the admin listener's handlers, and the bodies and errors that they share.
 
-use super::forecast::StorageForecast;
+use super::{forecast::StorageForecast, phase::PhaseCell};
 use crate::{
     access::{HostOriginPolicy, RequiredToken},
     consensus::PeerRegistry,
@@ -30,6 +30,8 @@ pub struct Admin {
     pub token: RequiredToken,
     /// The directory of the ledger.
     pub data_dir: PathBuf,
+    /// The phase of the node's life.
+    pub phase: PhaseCell,
     /// The time at which the ledger has no more space.
     pub forecast: StorageForecast,
     /// The peers of a node of several validators. `None` on a chain of one node.

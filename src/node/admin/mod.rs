@@ -8,6 +8,7 @@
 //! | `/filter` | rules of the submission filter |
 //! | `/settings`, `/settings/*` | all settings, and changes of run-time settings |
 //! | `/switches` | switches of the REST interface |
+//! | `/checks`, `/livez`, `/readyz` | the checks of the node, and probes that name those that fail |
 //! | `/connections` | connections of each listener |
 //! | `/consensus` | the consensus engine and the validators as this node observes them |
 //! | `/peers` | the peers of a node of several validators, and the admission of a full node |
@@ -20,6 +21,7 @@ mod actors;
 mod authorize;
 mod budgets;
 mod change;
+mod checks;
 mod connections;
 mod consensus;
 mod context;
@@ -28,17 +30,20 @@ mod flight;
 mod forecast;
 mod metrics;
 mod peers;
+mod phase;
 mod routes;
 mod settings;
 mod storage;
 mod switches;
 mod tls;
 
+pub use checks::{Check, checks};
 #[cfg(feature = "bft")]
 pub use consensus::{ConsensusStatus, Role};
 pub use context::Admin;
 pub use forecast::StorageForecast;
 #[cfg(feature = "bft")]
 pub use peers::{Admitted, Peers};
+pub use phase::{Phase, PhaseCell};
 pub use routes::configure;
 pub use tls::{ApiCertificate, ReloadGuard, ReloadLock};

@@ -3,7 +3,7 @@
 use super::{
     actors,
     authorize::authorize,
-    budgets, connections, consensus,
+    budgets, checks, connections, consensus,
     context::{Admin, BODY_BYTES_MAX},
     filter, flight, metrics, peers, settings, storage, switches,
     tls::{self, ApiCertificate},
@@ -92,6 +92,21 @@ pub fn configure(
                     .route(web::get().to(switches::show))
                     .route(web::patch().to(switches::change))
                     .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/checks")
+                    .route(web::get().to(checks::list))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/livez")
+                    .route(web::get().to(checks::live))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/readyz")
+                    .route(web::get().to(checks::ready))
+                    .default_service(wrong_method("GET")),
             )
             .service(
                 web::resource("/connections")

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
-    admin::{self, ApiCertificate, StorageForecast},
+    admin::{self, ApiCertificate, PhaseCell, StorageForecast},
     config::{Config, Settings},
     consensus::PeerRegistry,
     console,
@@ -63,6 +63,8 @@ pub struct ListenerResources {
     pub certificate: ApiCertificate,
     /// Token that the admin listener requires.
     pub admin_token: RequiredToken,
+    /// Phase of the node's life, which the admin listener serves.
+    pub phase: PhaseCell,
     /// Time at which the ledger has no more space, which the admin listener serves.
     pub forecast: StorageForecast,
     /// Peers of the node, once its engine has started. `None` on a chain of one node.
@@ -259,6 +261,7 @@ impl Parts<'_> {
             policy,
             token: resources.admin_token,
             data_dir,
+            phase: resources.phase,
             forecast: resources.forecast,
             peers: resources.peers,
         };

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     access::{RequiredToken, warn_if_key_is_exposed},
-    admin::{ApiCertificate, ReloadLock, StorageForecast},
+    admin::{ApiCertificate, Phase, PhaseCell, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings, overrides_path},
     signals::{ReloadSignal, StopSignals},
     telemetry,
@@ -166,6 +166,7 @@ fn prepare(
                 lock: ReloadLock::default(),
             },
             admin_token: RequiredToken::new(checked.admin_token),
+            phase: PhaseCell::default(),
             forecast: StorageForecast::default(),
             peers: None,
         },
@@ -216,6 +217,7 @@ struct Service {
     engine: Engine,
     listeners: Listeners,
     flight: FinalFlight,
+    phase: PhaseCell,
     /// Runs until the service is dropped.
     _disk_space: DiskSpaceMonitor,
     _overload_log: OverloadLog,
@@ -250,6 +252,7 @@ impl Service {
             let (done, has_work) = telemetry::progress();
             QueueProgress { done, has_work }
         });
+        let phase = resources.phase.clone();
         let resources = ListenerResources {
             peers: engine.peers(),
             ..resources
@@ -260,6 +263,7 @@ impl Service {
                 engine,
                 listeners,
                 flight,
+                phase,
                 _disk_space: disk_space,
                 _overload_log: OverloadLog::start(),
             }),
@@ -281,6 +285,8 @@ impl Service {
     /// mempool stays then.
     fn announce(&mut self, genesis: &Genesis, hooks: RunHooks) -> Result<(), RunError> {
         let ready = format!("ready {}", self.listeners.ready_words());
+        // Before the line is printed, because its reader may probe the node.
+        self.phase.enter(Phase::Serving);
         // Before the line is printed, because its reader may expect the whole start in the log.
         tracing::info!("{ready}");
         telemetry::flush();
@@ -317,6 +323,7 @@ impl Service {
     /// Returns [`RunError::Fatal`] if the node fails meanwhile, or if the actors do not stop
     /// cleanly.
     async fn stop(self) -> Result<(), RunError> {
+        self.phase.enter(Phase::Stopping);
         tokio::select! {
             () = self.listeners.stop() => {}
             error = self.node.failed() => return Err(fatal(&self.flight, &error)),

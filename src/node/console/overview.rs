@@ -1,7 +1,7 @@
 //! `/`: the state of the node at a glance.
 
 use super::layout::{Page, Section};
-use crate::admin::Admin;
+use crate::admin::{Admin, Check, checks};
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use maud::{Markup, html};
 
@@ -13,10 +13,54 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
         banners: html! {},
         content: html! {
             h1 { "Overview" }
+            (health(&checks(&admin)))
             (actors(&admin))
         },
     };
     page.respond(StatusCode::OK)
+}
+
+/// Returns the table of the checks.
+fn health(checks: &[Check]) -> Markup {
+    html! {
+        section.card aria-labelledby="health" {
+            h2 #health { "Health" }
+            div.scroll tabindex="0" role="region" aria-labelledby="health" {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "Check" }
+                            th scope="col" { "State" }
+                            th scope="col" { "Condition" }
+                        }
+                    }
+                    tbody {
+                        @for check in checks {
+                            tr {
+                                th scope="row" { (check.name) }
+                                td { (badge(check.ok)) }
+                                td {
+                                    (check.condition)
+                                    @if let Some(problem) = &check.problem {
+                                        p.error { (problem) }
+                                        p { (check.remedy) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the state of a check in one word.
+fn badge(ok: bool) -> Markup {
+    match ok {
+        true => html! { span.badge.ok { "ok" } },
+        false => html! { span.badge.bad { "failed" } },
+    }
 }
 
 /// Returns the table of the actors.

@@ -88,6 +88,13 @@ async fn a_full_node_is_unhealthy_while_it_is_cut_off_and_joins_with_an_empty_le
             .then_some(())
     })
     .await;
+    let probe = async |path: &str| {
+        let node = cluster.node(FULL_NODE);
+        let response = node.http.get(&format!("{}{path}", node.admin)).await;
+        (response.status, response.text)
+    };
+    assert_eq!(probe("/readyz").await, (503, "validators".to_owned()));
+    assert_eq!(probe("/livez").await.0, 200);
     for index in 0..2 {
         cluster.start_node(index);
     }

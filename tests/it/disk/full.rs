@@ -120,6 +120,18 @@ async fn check_reads_only(node: &TestNode, payer: &mut Payer, cause: &str) {
         (503, &json!("health_check_failed"))
     );
     assert!(health.text.contains(cause), "{}", health.text);
+    // The probe of readiness names the check, and only a client of the operator gets the cause. A
+    // restart would not help, so the probe of liveness succeeds.
+    let probe = async |path: &str| node.http.get(&format!("{}{path}", node.admin)).await;
+    let ready = probe("/readyz").await;
+    assert_eq!((ready.status, ready.text.as_str()), (503, "writable"));
+    assert_eq!(probe("/livez").await.status, 200);
+    let checks = probe("/checks").await.json;
+    let check = checks.as_array().unwrap().iter();
+    let mut failed = check.filter(|check| check["ok"] == false);
+    let problem = failed.next().unwrap()["problem"].as_str().unwrap();
+    assert!(problem.contains(cause), "{checks}");
+    assert_eq!(failed.next(), None, "{checks}");
 
     let (_, rejected) = payer.submit(node).await;
     check_rejected(&rejected, cause);

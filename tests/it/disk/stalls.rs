@@ -57,6 +57,12 @@ async fn health(node: &TestNode) -> (u16, String) {
     (response.status, response.text)
 }
 
+/// Returns status and text of a probe.
+async fn probe(node: &TestNode, path: &str) -> (u16, String) {
+    let response = node.http.get(&format!("{}{path}", node.admin)).await;
+    (response.status, response.text)
+}
+
 /// Returns the names that the metrics show as stalled.
 async fn stalled(node: &TestNode) -> BTreeSet<String> {
     let metrics = node.http.get(&format!("{}/metrics", node.admin)).await.text;
@@ -145,7 +151,13 @@ impl Case {
         let (status, text) = health(node).await;
         let words = format!("{name} has made no progress");
         assert_eq!(text.contains(&words), self.is_on_commit_path, "{text}");
+        let live = probe(node, "/livez").await;
+        assert_eq!(live, (503, "progress".to_owned()));
+        let overview = node.http.get(&format!("{}/", node.admin)).await.text;
+        assert!(overview.contains(&words), "{overview}");
         if others.is_empty() {
+            let (ready, _) = probe(node, "/readyz").await;
+            assert_eq!(ready, if self.is_on_commit_path { 503 } else { 200 });
             let expected = if self.is_on_commit_path { 503 } else { 200 };
             assert_eq!(status, expected, "{name}: {text}");
         }
@@ -155,6 +167,9 @@ impl Case {
         })
         .await;
         assert_eq!(health(node).await.0, 200);
+        for path in ["/livez", "/readyz"] {
+            assert_eq!(probe(node, path).await, (200, "ok".to_owned()));
+        }
         let ended = format!("the stall has ended thread=\"{name}\"");
         node.logged(&ended).await;
     }

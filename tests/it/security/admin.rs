@@ -1,6 +1,6 @@
 //! The admin listener: its token, its address, and the names that requests may use for it.
 
-use super::{ADMIN_ROUTES, admin_paths, file, rejected_start, send};
+use super::{ADMIN_ROUTES, PROBES, admin_paths, file, rejected_start, send};
 use ledger_test_support::{http::RawConnection, node::TestNode};
 use reqwest::Method;
 use std::time::Duration;
@@ -19,7 +19,10 @@ async fn rejects_every_request_without_the_configured_token() {
     let bearer = format!("Bearer {TOKEN}");
     // Requests that change something lack their body, so that they change nothing.
     let mut requests = vec![(Method::GET, "/nothing".to_owned(), 404)];
-    for ((_, methods), path) in ADMIN_ROUTES.iter().zip(admin_paths()) {
+    for ((route, methods), path) in ADMIN_ROUTES.iter().zip(admin_paths()) {
+        if PROBES.contains(route) {
+            continue;
+        }
         requests.push((Method::DELETE, path.clone(), 405));
         for method in *methods {
             let status = match path.as_str() {
@@ -192,6 +195,40 @@ async fn accepts_only_its_own_hosts_and_origins() {
     assert_eq!(
         send(&node, &Method::GET, &url, &other_page).await.status,
         403
+    );
+}
+
+#[tokio::test]
+async fn responds_to_probes_without_a_token() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = file(directory.path(), "token", TOKEN, 0o600);
+    let node = TestNode::start(&[&format!("admin.token_file={}", path.display())]);
+    for path in PROBES {
+        for header in [
+            ("host", "10.1.2.3:9101"),
+            // Neither names the listener, and neither gets more than the names of checks.
+            ("host", "example.org"),
+            ("origin", "https://example.org"),
+        ] {
+            let url = format!("{}{path}", node.admin);
+            let response = send(&node, &Method::GET, &url, &[header]).await;
+            assert_eq!((response.status, response.text.as_str()), (200, "ok"));
+            assert_eq!(
+                response.headers["content-type"],
+                "text/plain; charset=utf-8"
+            );
+            assert!(!response.headers.contains_key("access-control-allow-origin"));
+            let response = send(&node, &Method::POST, &url, &[header]).await;
+            assert_eq!(response.status, 405, "{}", response.text);
+        }
+        let below = format!("{}{path}/actors", node.admin);
+        assert_eq!(send(&node, &Method::GET, &below, &[]).await.status, 401);
+    }
+    let url = format!("{}/readyz?verbose", node.admin);
+    assert_eq!(
+        node.http.get(&url).await.text,
+        "[+]started ok\n[+]serving ok\n[+]writable ok\n[+]commits ok\n[+]validators ok\n\
+         readyz check passed\n"
     );
 }
 

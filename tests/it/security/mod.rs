@@ -19,7 +19,7 @@ use std::{
 };
 
 /// The routes of the admin listener as it registers them, each with its methods.
-const ADMIN_ROUTES: [(&str, &[Method]); 18] = [
+const ADMIN_ROUTES: [(&str, &[Method]); 21] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/budgets", &[Method::GET]),
@@ -31,6 +31,9 @@ const ADMIN_ROUTES: [(&str, &[Method]); 18] = [
     ("/settings/undo", &[Method::POST]),
     ("/settings/keep", &[Method::POST]),
     ("/switches", &[Method::GET, Method::PATCH]),
+    ("/checks", &[Method::GET]),
+    ("/livez", &[Method::GET]),
+    ("/readyz", &[Method::GET]),
     ("/connections", &[Method::GET]),
     ("/consensus", &[Method::GET]),
     ("/peers", &[Method::GET, Method::POST]),
@@ -39,6 +42,9 @@ const ADMIN_ROUTES: [(&str, &[Method]); 18] = [
     ("/tls/reload", &[Method::POST]),
     ("/metrics", &[Method::GET]),
 ];
+
+/// The routes that need neither a token nor a name of the listener as `Host`.
+const PROBES: [&str; 2] = ["/livez", "/readyz"];
 
 /// The routes of the console, which the admin listener serves beside its own.
 const CONSOLE_ROUTES: [(&str, &[Method]); 3] = [
