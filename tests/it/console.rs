@@ -31,7 +31,7 @@ async fn shows_the_actors_in_a_page_that_loads_nothing_from_elsewhere() {
     assert!(!policy.contains("unsafe"), "{policy}");
     for (header, value) in [
         ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
+        ("referrer-policy", "same-origin"),
         ("cache-control", "no-store"),
     ] {
         assert_eq!(page.headers[header], value);

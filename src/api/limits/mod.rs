@@ -11,7 +11,7 @@ pub(crate) mod large_responses;
 mod route_meters;
 mod switches;
 
-pub(crate) use client_address::client_address;
+pub use client_address::client_address;
 pub(crate) use compressors::Compressors;
 pub use connection::Connection;
 pub(crate) use connection::WaitEnd;

@@ -33,14 +33,19 @@ pub enum AllowedOrigins {
 }
 
 impl HostOriginPolicy {
-    /// Checks the headers of a request.
+    /// Checks the headers of a request. `authority` is that of its target, which HTTP/2 has instead
+    /// of `Host`.
     ///
     /// # Errors
     ///
     /// Returns the reason for the rejection, with the setting that would accept the request.
-    pub fn check(&self, headers: &HeaderMap) -> Result<(), String> {
+    pub fn check(&self, authority: Option<&str>, headers: &HeaderMap) -> Result<(), String> {
         let section = self.section;
-        let host = only(headers, &HOST).filter(|host| self.is_own(host));
+        let host = match headers.contains_key(HOST) {
+            true => only(headers, &HOST),
+            false => authority,
+        };
+        let host = host.filter(|host| self.is_own(host));
         let Some(host) = host else {
             return Err(format!(
                 "the Host header is neither localhost, an IP address, nor listed in {section}.hosts"
@@ -215,7 +220,7 @@ mod tests {
         let policy = policy("", AllowedOrigins::SameOrigin);
         let check = |origin: &str| {
             let pairs = [(HOST, "localhost:9101"), (ORIGIN, origin)];
-            policy.check(&headers(&pairs)).is_ok()
+            policy.check(None, &headers(&pairs)).is_ok()
         };
         for own in ["http://localhost:9101", "https://LOCALHOST:9101"] {
             assert!(check(own), "{own}");
@@ -243,7 +248,7 @@ mod tests {
         );
         let check = |origin: &str| {
             let pairs = [(HOST, "127.0.0.1:8081"), (ORIGIN, origin)];
-            policy.check(&headers(&pairs)).is_ok()
+            policy.check(None, &headers(&pairs)).is_ok()
         };
         for near in [
             "http://localhost:5173",
@@ -266,6 +271,21 @@ mod tests {
     }
 
     #[test]
+    fn takes_the_authority_of_the_target_for_a_missing_host() {
+        let policy = policy("", AllowedOrigins::SameOrigin);
+        let own = [(ORIGIN, "https://localhost:9101")];
+        for (authority, pairs, is_accepted) in [
+            ("localhost:9101", &own[..], true),
+            ("localhost:9102", &own, false),
+            ("example.org", &[], false),
+            ("localhost:9101", &[(HOST, "example.org")], false),
+        ] {
+            let checked = policy.check(Some(authority), &headers(pairs));
+            assert_eq!(checked.is_ok(), is_accepted, "{authority} {pairs:?}");
+        }
+    }
+
+    #[test]
     fn rejects_repeated_headers() {
         let policy = policy("", AllowedOrigins::LocalhostAnd("*".parse().unwrap()));
         for pairs in [
@@ -273,7 +293,7 @@ mod tests {
             &[(ORIGIN, "http://localhost")],
             &[],
         ] {
-            assert!(policy.check(&headers(pairs)).is_err(), "{pairs:?}");
+            assert!(policy.check(None, &headers(pairs)).is_err(), "{pairs:?}");
         }
         let strict = HostOriginPolicy {
             origins: AllowedOrigins::SameOrigin,
@@ -284,7 +304,7 @@ mod tests {
             (ORIGIN, "http://localhost"),
             (ORIGIN, "http://localhost"),
         ];
-        assert!(strict.check(&headers(&twice)).is_err());
+        assert!(strict.check(None, &headers(&twice)).is_err());
     }
 
     #[test]

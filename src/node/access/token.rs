@@ -3,11 +3,7 @@
 use super::secret_file::{SecretFileError, read_secret_file};
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use ledger_limits::open_regular_file;
-use std::{
-    fmt,
-    path::Path,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{fmt, path::Path};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
@@ -32,7 +28,7 @@ impl Token {
     /// Returns whether a request with these headers carries the token.
     ///
     /// The duration of the comparison reveals only the length of the token.
-    fn is_in(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
         let mut values = headers.get_all(AUTHORIZATION);
         let (Some(value), None) = (values.next(), values.next()) else {
             return false;
@@ -41,12 +37,16 @@ impl Token {
         else {
             return false;
         };
-        scheme.eq_ignore_ascii_case("bearer")
-            && given.trim().as_bytes().ct_eq(self.0.as_bytes()).into()
+        scheme.eq_ignore_ascii_case("bearer") && self.is(given.trim())
+    }
+
+    /// Compares a text with the token, in a time that reveals only the length of the token.
+    pub(super) fn is(&self, given: &str) -> bool {
+        given.as_bytes().ct_eq(self.0.as_bytes()).into()
     }
 
     /// Compares two tokens, in a time that reveals only their lengths.
-    fn is_other_than(&self, other: &Self) -> bool {
+    pub(super) fn is_other_than(&self, other: &Self) -> bool {
         bool::from(self.0.as_bytes().ct_ne(other.0.as_bytes()))
     }
 
@@ -62,7 +62,7 @@ impl Token {
     }
 
     /// Parses the text of a token file.
-    fn parse(text: &str) -> Result<Self, TokenError> {
+    pub(super) fn parse(text: &str) -> Result<Self, TokenError> {
         let token = text.trim();
         if token.len() < CHARS_MIN {
             return Err(TokenError::Malformed(format!(
@@ -76,43 +76,6 @@ impl Token {
             )));
         }
         Ok(Self(Zeroizing::new(token.to_owned())))
-    }
-}
-
-/// The token that requests must carry, if one is configured. Clones share it.
-#[derive(Clone, Debug)]
-pub struct RequiredToken(Arc<RwLock<Option<Token>>>);
-
-impl RequiredToken {
-    /// Requires this token, or none.
-    pub fn new(token: Option<Token>) -> Self {
-        Self(Arc::new(RwLock::new(token)))
-    }
-
-    /// Replaces the token for all clones. The old one is rejected from then on.
-    ///
-    /// Returns whether it is another one.
-    pub fn replace(&self, token: Option<Token>) -> bool {
-        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let is_changed = match (&*current, &token) {
-            (None, None) => false,
-            (Some(old), Some(new)) => old.is_other_than(new),
-            _ => true,
-        };
-        *current = token;
-        is_changed
-    }
-
-    /// Returns whether requests must carry a token.
-    pub fn is_required(&self) -> bool {
-        let token = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        token.is_some()
-    }
-
-    /// Returns whether a request with these headers carries the token, or needs none.
-    pub fn permits(&self, headers: &HeaderMap) -> bool {
-        let token = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        token.as_ref().is_none_or(|token| token.is_in(headers))
     }
 }
 

@@ -1,78 +1,168 @@
-//! Authorization of requests: `Host` and `Origin` headers, and the token.
+//! Authorization of requests: `Host` and `Origin` headers, token or session, and CSRF token.
 //!
-//! The probes need neither: a kubelet has no token, and sends the address of the pod as `Host`. They
-//! state only which check fails.
+//! The connection of a rejected request is closed, and that of the login too. Otherwise clients
+//! without the token could hold all connections of the listener.
 //!
-//! The connection of a rejected request is closed. Otherwise clients without the token could hold
-//! all connections of the listener.
+//! The probes need nothing: a kubelet has no token, and sends the address of the pod as `Host`.
+//! They state only which check fails.
 
-use super::context::{Admin, error_response};
+use super::context::{Admin, BODY_BYTES_MAX, error_response};
+use crate::access::{Gate, Requester};
 use actix_web::{
-    Error, HttpResponse,
+    Error, HttpMessage as _, HttpResponse,
     body::{EitherBody, MessageBody},
-    dev::{ServiceRequest, ServiceResponse},
+    dev::{Payload, ServiceRequest, ServiceResponse},
+    error::PayloadError,
     http::{
-        ConnectionType, StatusCode,
-        header::{HeaderValue, WWW_AUTHENTICATE},
+        ConnectionType, Method, StatusCode,
+        header::{ACCEPT, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE},
     },
     middleware::Next,
-    web::Data,
+    web::{Bytes, Data},
 };
-use ledger_api::ErrorCode;
+use futures::stream;
+use ledger_api::{ErrorCode, UnencodedBody};
+use std::{future::ready, time::Instant};
 
 /// Challenge of a 401 response (RFC 6750, section 3).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"admin\"");
-
+/// Header with the CSRF token of a script.
+const CSRF_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
+/// Field of a form with the CSRF token of its page.
+pub const CSRF_FIELD: &str = "csrf_token";
+/// Media type of a form's body.
+const FORM: &str = "application/x-www-form-urlencoded";
+/// Path of the login.
+const LOGIN: &str = "/login";
 /// Paths of the probes.
 const PROBES: [&str; 2] = ["/livez", "/readyz"];
 
-/// Passes a request to its route if its headers are accepted.
+/// Passes a request to its route if its headers are accepted. The route finds the [`Requester`] in
+/// the extensions of the request, except for probes, the login and its files.
 ///
-/// Responds with 403 to a foreign `Host` or `Origin`, and with 401 if the token is missing.
+/// Responds with 403 to a foreign `Host` or `Origin`, or to a change by a page without its CSRF
+/// token, and with 401 if token and session are missing. A browser is redirected to the login
+/// instead.
 ///
 /// # Errors
 ///
 /// Returns the error of the route.
 pub async fn authorize<B: MessageBody>(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let rejection = match request.app_data::<Data<Admin>>() {
-        Some(admin) => rejection(admin, &request),
-        None => Some(error_response(
+    let admitted = match request.app_data::<Data<Admin>>() {
+        Some(admin) => {
+            let gate = admin.gate.clone();
+            admit(&gate, &mut request).await
+        }
+        None => Err(error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
             "the listener has no access policy",
         )),
     };
-    match rejection {
-        Some(mut response) => {
-            response
-                .head_mut()
-                .set_connection_type(ConnectionType::Close);
-            Ok(request.into_response(response).map_into_right_body())
+    let response = match admitted {
+        Err(response) => {
+            let mut response = request.into_response(response).map_into_right_body();
+            close(&mut response);
+            return Ok(response);
         }
-        None => next
-            .call(request)
-            .await
-            .map(ServiceResponse::map_into_left_body),
-    }
+        Ok(Some(requester)) => {
+            request.extensions_mut().insert(requester);
+            next.call(request).await?
+        }
+        Ok(None) => {
+            let mut response = next.call(request).await?;
+            close(&mut response);
+            response
+        }
+    };
+    Ok(response.map_into_left_body())
 }
 
+/// Closes the connection after a response.
+fn close<B>(response: &mut ServiceResponse<B>) {
+    let head = response.response_mut().head_mut();
+    head.set_connection_type(ConnectionType::Close);
+}
+
+/// Returns the client on whose behalf a request is served, or `None` for a request that needs no
+/// authorization.
+///
+/// # Errors
+///
 /// Returns the response to a request that is rejected.
-fn rejection(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
-    if PROBES.contains(&request.path()) {
+async fn admit(
+    gate: &Gate,
+    request: &mut ServiceRequest,
+) -> Result<Option<Requester>, HttpResponse> {
+    let path = request.path();
+    if PROBES.contains(&path) {
+        return Ok(None);
+    }
+    let authority = request
+        .uri()
+        .authority()
+        .map(|authority| authority.as_str());
+    if let Err(message) = gate.policy().check(authority, request.headers()) {
+        return Err(forbidden(message));
+    }
+    let peer = request.peer_addr().map(|peer| peer.ip());
+    let requester = gate.requester(request.headers(), peer, Instant::now());
+    // The files of the login page.
+    if path == LOGIN || path.starts_with("/assets/") {
+        return Ok(requester);
+    }
+    let Some(requester) = requester else {
+        return Err(unauthorized(request));
+    };
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !is_read && requester.needs_csrf_token(request.headers()) {
+        let given = csrf_token_of(request).await;
+        requester
+            .check_change(request.headers(), given.as_deref())
+            .map_err(forbidden)?;
+    }
+    Ok(Some(requester))
+}
+
+/// Returns the CSRF token in the header or the form of a request.
+async fn csrf_token_of(request: &mut ServiceRequest) -> Option<String> {
+    if let Some(given) = request.headers().get(CSRF_HEADER) {
+        return given.to_str().ok().map(str::to_owned);
+    }
+    if !request.content_type().eq_ignore_ascii_case(FORM) {
         return None;
     }
-    if let Err(message) = admin.policy.check(request.headers()) {
-        return Some(error_response(
-            StatusCode::FORBIDDEN,
-            ErrorCode::WebFrameworkError,
-            message,
-        ));
-    }
-    if admin.token.permits(request.headers()) {
-        return None;
+    let UnencodedBody(body) = request
+        .extract::<UnencodedBody<BODY_BYTES_MAX>>()
+        .await
+        .ok()?;
+    let body = body.ok()?;
+    let mut fields = form_urlencoded::parse(&body);
+    let given = fields.find(|(name, _)| name == CSRF_FIELD);
+    let given = given.map(|(_, value)| value.into_owned());
+    // The route reads the body again.
+    let body = stream::once(ready(Ok::<Bytes, PayloadError>(body)));
+    request.set_payload(Payload::Stream {
+        payload: Box::pin(body),
+    });
+    given
+}
+
+fn forbidden(message: impl Into<String>) -> HttpResponse {
+    error_response(StatusCode::FORBIDDEN, ErrorCode::WebFrameworkError, message)
+}
+
+/// Returns the response to a request that has neither the token nor a session.
+fn unauthorized(request: &ServiceRequest) -> HttpResponse {
+    let accept = request.headers().get(ACCEPT);
+    let accept = accept.and_then(|value| value.to_str().ok()).unwrap_or("");
+    if *request.method() == Method::GET && accept.contains("text/html") {
+        return HttpResponse::SeeOther()
+            .insert_header((LOCATION, LOGIN))
+            .finish();
     }
     let mut response = error_response(
         StatusCode::UNAUTHORIZED,
@@ -80,5 +170,5 @@ fn rejection(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
         "the header \"Authorization: Bearer TOKEN\" with the token of admin.token_file is required",
     );
     response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
-    Some(response)
+    response
 }

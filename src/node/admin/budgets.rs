@@ -71,7 +71,7 @@ fn change_budget(
 ) -> HttpResponse {
     match admin.node.set_budget(name, capacity_ms) {
         Ok(status) => {
-            let author = author(request, admin);
+            let author = author(request);
             tracing::info!(author, budget = status.name, capacity_ms, "budget changed");
             HttpResponse::Ok().json(status)
         }

@@ -2,23 +2,19 @@
 
 use super::context::{Admin, error_response};
 use crate::{
+    access::Requester,
     config::Value,
     tunable::{Change, ChangeError},
 };
-use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, http::StatusCode};
 use ledger_api::ErrorCode;
 
 /// Returns the client of a request, for the log and the marks: how it is authorized, and its
 /// address.
-pub(super) fn author(request: &HttpRequest, admin: &Admin) -> String {
-    let access = match admin.token.is_required() {
-        true => "token",
-        false => "loopback",
-    };
-    match request.peer_addr() {
-        Some(peer) => format!("{access} {peer}"),
-        None => access.to_owned(),
-    }
+pub(super) fn author(request: &HttpRequest) -> String {
+    let extensions = request.extensions();
+    let requester = extensions.get::<Requester>();
+    requester.map_or_else(String::new, Requester::to_string)
 }
 
 /// Changes one setting, which a route beside `/settings` names.
@@ -33,7 +29,7 @@ pub(super) fn change_one(
     value: Value,
 ) -> Result<(), ChangeError> {
     let change = Change::of_one(key, value);
-    admin.settings.change(&change, &author(request, admin))
+    admin.settings.change(&change, &author(request))
 }
 
 /// Returns the response to a change that was rejected.

@@ -1,11 +1,7 @@
 //! State of the admin listener's handlers, and the bodies and errors that they share.
 
 use super::{forecast::StorageForecast, phase::PhaseCell};
-use crate::{
-    access::{HostOriginPolicy, RequiredToken},
-    consensus::PeerRegistry,
-    tunable::RunTimeSettings,
-};
+use crate::{access::Gate, consensus::PeerRegistry, tunable::RunTimeSettings};
 use actix_web::{HttpResponse, http::StatusCode};
 use ledger_actors::NodeHandle;
 use ledger_api::{ApiState, ErrorBody, ErrorCode, ErrorKind, UnencodedBody};
@@ -24,10 +20,8 @@ pub struct Admin {
     pub api: ApiState,
     /// The run-time settings.
     pub settings: RunTimeSettings,
-    /// The `Host` and `Origin` headers that the listener accepts.
-    pub policy: HostOriginPolicy,
-    /// The token that requests must carry.
-    pub token: RequiredToken,
+    /// The requests that the listener serves.
+    pub gate: Gate,
     /// The directory of the ledger.
     pub data_dir: PathBuf,
     /// The phase of the node's life.

@@ -37,10 +37,11 @@ mod storage;
 mod switches;
 mod tls;
 
+pub use authorize::CSRF_FIELD;
 pub use checks::{Check, checks};
 #[cfg(feature = "bft")]
 pub use consensus::{ConsensusStatus, Role};
-pub use context::Admin;
+pub use context::{Admin, BODY_BYTES_MAX};
 pub use forecast::StorageForecast;
 #[cfg(feature = "bft")]
 pub use peers::{Admitted, Peers};

@@ -58,7 +58,7 @@ pub async fn change(
         set: set.map(|(key, value)| (key, raw_value(value))).collect(),
         revert_after_secs: body.revert_after_secs,
     };
-    let changed = admin.settings.change(&change, &author(&request, &admin));
+    let changed = admin.settings.change(&change, &author(&request));
     report(&admin, changed)
 }
 
@@ -72,7 +72,7 @@ pub async fn confirm(
     if let Err(problem) = without_body(body) {
         return problem.response();
     }
-    let confirmed = admin.settings.confirm(&author(&request, &admin));
+    let confirmed = admin.settings.confirm(&author(&request));
     report(&admin, confirmed)
 }
 
@@ -86,7 +86,7 @@ pub async fn undo(
     if let Err(problem) = without_body(body) {
         return problem.response();
     }
-    let undone = admin.settings.undo(&author(&request, &admin));
+    let undone = admin.settings.undo(&author(&request));
     report(&admin, undone)
 }
 
@@ -107,7 +107,7 @@ pub async fn keep(
         Ok(body) => body,
         Err(problem) => return problem.response(),
     };
-    let author = author(&request, &admin);
+    let author = author(&request);
     match keep_on_thread(admin.settings.clone(), body, author).await {
         Ok(Ok(kept)) => HttpResponse::Ok().json(kept),
         Ok(Err(error)) => change_error(&error),

@@ -51,7 +51,7 @@ pub async fn change(
     if change.set.is_empty() {
         return show(admin).await;
     }
-    match admin.settings.change(&change, &author(&request, &admin)) {
+    match admin.settings.change(&change, &author(&request)) {
         Ok(()) => show(admin).await,
         Err(error) => change_error(&error),
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     access::{SecretFileError, TOKEN_RECIPE, Token, TokenError},
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, Settings},
 };
 use std::net::SocketAddr;
 
@@ -28,18 +28,38 @@ pub fn configured_token(config: &Config) -> Result<Option<Token>, ConfigError> {
     Ok(Some(token))
 }
 
-/// Checks that an admin listener without a token accepts connections of this machine only.
-///
-/// # Errors
-///
-/// Returns [`ConfigError::Contradiction`] if there is no token and `listen` can be reached from
-/// other machines.
-pub fn check_token_requirement(listen: SocketAddr, has_token: bool) -> Result<(), ConfigError> {
-    if has_token || listen.ip().is_loopback() {
-        return Ok(());
+/// The machines that reach an admin listener.
+#[derive(Clone, Copy, Debug)]
+pub struct AdminExposure {
+    listen: SocketAddr,
+    is_behind_proxy: bool,
+}
+
+impl AdminExposure {
+    /// Returns the exposure of the listener of these settings.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            listen: settings.admin.listen,
+            is_behind_proxy: settings.admin.behind_proxy,
+        }
     }
-    Err(ConfigError::Contradiction(format!(
-        "admin.listen = \"{listen}\" can be reached from other machines, and its clients can change the \
-         node: listen on 127.0.0.1, or set admin.token_file to a file that holds a token, {TOKEN_RECIPE}"
-    )))
+
+    /// Checks that a listener without a token accepts connections of this machine only.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError::Contradiction`] if there is no token and other machines reach the
+    /// listener, directly or through a proxy.
+    pub fn check_token(self, has_token: bool) -> Result<(), ConfigError> {
+        let listen = self.listen;
+        let reached = match (has_token, listen.ip().is_loopback(), self.is_behind_proxy) {
+            (true, ..) | (false, true, false) => return Ok(()),
+            (false, true, true) => "admin.behind_proxy = true: the listener".to_owned(),
+            (false, false, _) => format!("admin.listen = \"{listen}\""),
+        };
+        Err(ConfigError::Contradiction(format!(
+            "{reached} can be reached from other machines, and its clients can change the node: \
+             listen on 127.0.0.1, or set admin.token_file to a file that holds a token, {TOKEN_RECIPE}"
+        )))
+    }
 }

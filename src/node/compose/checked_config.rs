@@ -1,7 +1,7 @@
 //! The check of a configuration and of the files that it names, without the ledger.
 
 use super::{
-    admin_token::{check_token_requirement, configured_token},
+    admin_token::{AdminExposure, configured_token},
     genesis::{ConfiguredGenesis, configured_genesis},
     tls::{check_pair, load_certificate},
 };
@@ -44,11 +44,12 @@ pub fn check_config(config: &Config) -> Result<CheckedConfig, ConfigError> {
 /// # Errors
 ///
 /// Returns [`ConfigError::Contradiction`] if nothing keeps `pruner.window_bytes`, if only one file
-/// of TLS is set, or if the admin listener can be reached from other machines without a token.
+/// of TLS is set, or if the admin listener can be reached from other machines without a token,
+/// directly or through a proxy.
 pub fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
     check_limit(settings)?;
     check_pair(settings)?;
-    check_token_requirement(settings.admin.listen, settings.admin.token_file.is_some())
+    AdminExposure::new(settings).check_token(settings.admin.token_file.is_some())
 }
 
 /// Checks that `pruner.window_bytes` can be kept.

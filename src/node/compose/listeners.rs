@@ -8,7 +8,7 @@ use super::{
     threads::{check_thread_limit, worker_threads},
 };
 use crate::{
-    access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
+    access::Gate,
     admin::{self, ApiCertificate, PhaseCell, StorageForecast},
     config::{Config, Settings},
     consensus::PeerRegistry,
@@ -61,8 +61,8 @@ pub struct ListenerResources {
     pub connections: ConnectionLimits,
     /// Certificate and key of the API listener, which serves TLS only if it has them.
     pub certificate: ApiCertificate,
-    /// Token that the admin listener requires.
-    pub admin_token: RequiredToken,
+    /// The requests that the admin listener serves.
+    pub admin_gate: Gate,
     /// Phase of the node's life, which the admin listener serves.
     pub phase: PhaseCell,
     /// Time at which the ledger has no more space, which the admin listener serves.
@@ -248,18 +248,12 @@ impl Parts<'_> {
         resources: ListenerResources,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
-        let policy = HostOriginPolicy {
-            section: "admin",
-            hosts: settings.hosts.clone(),
-            origins: AllowedOrigins::SameOrigin,
-        };
         let data_dir = self.settings.storage.data_dir.clone();
         let admin = admin::Admin {
             node: node.clone(),
             api: state,
             settings: run_time,
-            policy,
-            token: resources.admin_token,
+            gate: resources.admin_gate,
             data_dir,
             phase: resources.phase,
             forecast: resources.forecast,

@@ -9,13 +9,13 @@
 //! [`check_removals`].
 
 use super::{
-    admin_token::check_token_requirement,
+    admin_token::AdminExposure,
     checked_config::{CheckedConfig, check_config},
     error::RunError,
     tls,
 };
 use crate::{
-    access::{RequiredToken, Token, warn_if_key_is_exposed},
+    access::{Gate, Token, warn_if_key_is_exposed},
     admin::{ApiCertificate, ReloadGuard},
     config::{Applies, Config, ConfigError, ConfigOptions, Origin, Setting, Value, shortened},
     signals::ReloadSignal,
@@ -48,8 +48,8 @@ pub struct ReloadTargets {
     pub settings: RunTimeSettings,
     /// Certificate of the API listener, if it serves TLS, and the lock of its reloads.
     pub certificate: ApiCertificate,
-    /// Token that the admin listener requires.
-    pub admin_token: RequiredToken,
+    /// The requests that the admin listener serves, for its token.
+    pub admin_gate: Gate,
 }
 
 /// A task that reloads the configuration on each signal, until this is dropped.
@@ -188,9 +188,9 @@ impl Reloader {
             );
         }
         self.replace_certificate(loaded.certificate);
-        let has_new_token = self.targets.admin_token.replace(loaded.admin_token);
         let mut reloaded = changes.reloaded.iter();
         let has_new_token_file = reloaded.any(|change| change.key == TOKEN_FILE);
+        let has_new_token = self.targets.admin_gate.replace_token(loaded.admin_token);
         if has_new_token && !has_new_token_file {
             let path = loaded.config.settings().admin.token_file.as_deref();
             tracing::info!(path = %path.unwrap_or(Path::new("")).display(), "admin token changed");
@@ -235,8 +235,7 @@ fn load(options: &ConfigOptions, running: &Config) -> Result<Loaded, ConfigError
         admin_token,
         ..
     } = check_config(&config)?;
-    let admin_listen = running.settings().admin.listen;
-    check_token_requirement(admin_listen, admin_token.is_some())?;
+    AdminExposure::new(running.settings()).check_token(admin_token.is_some())?;
     Ok(Loaded {
         config,
         certificate,

@@ -6,6 +6,7 @@
 //! start continues from what is durable.
 
 use super::{
+    admin_gate::admin_gate,
     checked_config::check_config,
     consensus::{Engine, start_node},
     descriptors::raise_descriptor_limit,
@@ -21,7 +22,7 @@ use super::{
     scheduling::set_scheduling_policy,
 };
 use crate::{
-    access::{RequiredToken, warn_if_key_is_exposed},
+    access::warn_if_key_is_exposed,
     admin::{ApiCertificate, Phase, PhaseCell, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings, overrides_path},
     signals::{ReloadSignal, StopSignals},
@@ -90,7 +91,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         })?;
         let genesis = ledger.genesis.clone();
         let certificate = prepared.resources.certificate.clone();
-        let admin_token = prepared.resources.admin_token.clone();
+        let admin_gate = prepared.resources.admin_gate.clone();
         let started = Service::start(
             config.settings(),
             ledger,
@@ -101,7 +102,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         let targets = ReloadTargets {
             settings: service.listeners.settings(),
             certificate,
-            admin_token,
+            admin_gate,
         };
         let reload = ReloadTask::start(reload_signal, options.clone(), targets);
         let revert = RevertTask::start(service.listeners.settings());
@@ -165,7 +166,7 @@ fn prepare(
                 holder: checked.certificate.map(CertificateHolder::new),
                 lock: ReloadLock::default(),
             },
-            admin_token: RequiredToken::new(checked.admin_token),
+            admin_gate: admin_gate(settings, checked.admin_token)?,
             phase: PhaseCell::default(),
             forecast: StorageForecast::default(),
             peers: None,

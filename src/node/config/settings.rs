@@ -161,6 +161,8 @@ pub struct AdminSettings {
     pub token_file: Option<PathBuf>,
     /// Host names that requests may carry beside localhost and IP addresses.
     pub hosts: HostNames,
+    /// Whether a proxy with TLS is before the listener.
+    pub behind_proxy: bool,
 }
 
 impl Default for AdminSettings {
@@ -169,6 +171,7 @@ impl Default for AdminSettings {
             listen: localhost(9101),
             token_file: None,
             hosts: HostNames::default(),
+            behind_proxy: false,
         }
     }
 }

@@ -206,6 +206,11 @@ settings! {
     "admin.hosts" => admin.hosts, HostNames, "",
         "Host names of the admin listener, beside localhost and IP addresses. Requests with \
          another Host header get 403.";
+    "admin.behind_proxy" => admin.behind_proxy, Boolean, "",
+        "Whether browsers reach the admin listener only through a proxy that serves TLS, so that \
+         they may log in. It requires admin.token_file. Set it only if no other machine reaches \
+         the listener itself. The limit on failed logins counts the client that the header of a \
+         proxy in api.trusted_proxies names.";
 
     "signatures.threads" => node.signatures.threads, Integer(0..=1024), "threads",
         "Threads that verify signatures; 0 means one per core, because verification is most of \

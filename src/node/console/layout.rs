@@ -1,5 +1,9 @@
 //! The frame of every page, and the headers that restrict what a page may do.
 
+use crate::{
+    access::{Identity, Requester},
+    admin::CSRF_FIELD,
+};
 use actix_web::{
     HttpResponse,
     http::{
@@ -43,18 +47,20 @@ impl Section {
 
 /// A page: its content, and the values of the frame around it.
 #[derive(Debug)]
-pub struct Page {
+pub struct Page<'a> {
     /// Title of the document.
     pub title: &'static str,
-    /// Section that the navigation marks.
-    pub section: Section,
+    /// Section that the navigation marks, if the page is part of one.
+    pub section: Option<Section>,
+    /// Client of the page, or `None` if it may see nothing but the page itself.
+    pub requester: Option<&'a Requester>,
     /// Messages above the content, each a `div` of the class `banner`.
     pub banners: Markup,
     /// Content of `main`.
     pub content: Markup,
 }
 
-impl Page {
+impl Page<'_> {
     /// Renders the document.
     fn render(&self) -> Markup {
         html! {
@@ -67,27 +73,41 @@ impl Page {
                     // Without it, a browser asks for /favicon.ico.
                     link rel="icon" href="data:,";
                     link rel="stylesheet" href="/assets/console.css";
+                    @if let Some(requester) = self.requester {
+                        meta name="csrf-token" content=(requester.csrf_token.expose());
+                    }
                     script src="/assets/console.js" defer {}
                 }
                 body {
                     a.skip href="#main" { "Skip to the content" }
                     header.top {
                         a.name href="/" { "ledger-node" }
-                        nav aria-label="Sections" {
-                            ul {
-                                @for section in Section::ALL {
-                                    li {
-                                        a href=(section.path())
-                                            aria-current=[(section == self.section).then_some("page")]
-                                            { (section.name()) }
-                                    }
-                                }
-                            }
+                        @if let Some(requester) = self.requester {
+                            (self.navigation())
+                            (log_out(requester))
                         }
                     }
                     div #banners .banners role="status" { (self.banners) }
                     main #main tabindex="-1" { (self.content) }
                     footer.bottom { "ledger-node " (env!("CARGO_PKG_VERSION")) }
+                }
+            }
+        }
+    }
+
+    /// Returns the links to the sections.
+    fn navigation(&self) -> Markup {
+        html! {
+            nav aria-label="Sections" {
+                ul {
+                    @for section in Section::ALL {
+                        @let is_current = self.section == Some(section);
+                        li {
+                            a href=(section.path()) aria-current=[is_current.then_some("page")] {
+                                (section.name())
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -99,9 +119,29 @@ impl Page {
             .content_type("text/html; charset=utf-8")
             .insert_header((CONTENT_SECURITY_POLICY, CONTENT_POLICY))
             .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-            .insert_header((REFERRER_POLICY, "no-referrer"))
+            // Not `no-referrer`, with which a browser sends forms with `Origin: null`.
+            .insert_header((REFERRER_POLICY, "same-origin"))
             // A shared cache must not show a page to others, nor a browser after a logout.
             .insert_header((CACHE_CONTROL, "no-store"))
             .body(self.render().into_string())
+    }
+}
+
+/// Returns the button that ends the session, if the client has one.
+fn log_out(requester: &Requester) -> Markup {
+    html! {
+        @if let Identity::Session(_) = requester.identity {
+            form method="post" action="/logout" {
+                (csrf_field(requester))
+                button.quiet type="submit" { "Log out" }
+            }
+        }
+    }
+}
+
+/// Returns the field with which a form of the page is accepted.
+pub fn csrf_field(requester: &Requester) -> Markup {
+    html! {
+        input type="hidden" name=(CSRF_FIELD) value=(requester.csrf_token.expose());
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `layout.rs` | the frame of every page: navigation, banners, security headers |
 //! | `assets.rs` | style sheet and script, `/assets/...` |
+//! | `login.rs` | `/login`, `/logout` |
 //! | `overview.rs` | `/` |
 //!
 //! The server renders all pages. The script only refreshes them, so each page is complete without
@@ -12,6 +13,7 @@
 
 mod assets;
 mod layout;
+mod login;
 mod overview;
 mod routes;
 

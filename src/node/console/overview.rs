@@ -1,15 +1,23 @@
 //! `/`: the state of the node at a glance.
 
 use super::layout::{Page, Section};
-use crate::admin::{Admin, Check, checks};
-use actix_web::{HttpResponse, http::StatusCode, web::Data};
+use crate::{
+    access::Requester,
+    admin::{Admin, Check, checks},
+};
+use actix_web::{
+    HttpResponse,
+    http::StatusCode,
+    web::{Data, ReqData},
+};
 use maud::{Markup, html};
 
 /// `GET /`: responds with the overview.
-pub async fn show(admin: Data<Admin>) -> HttpResponse {
+pub async fn show(admin: Data<Admin>, requester: ReqData<Requester>) -> HttpResponse {
     let page = Page {
         title: "Overview",
-        section: Section::Overview,
+        section: Some(Section::Overview),
+        requester: Some(&requester),
         banners: html! {},
         content: html! {
             h1 { "Overview" }

@@ -1,6 +1,6 @@
 //! Routes of the console, which the admin listener authorizes like its own.
 
-use super::{assets, overview};
+use super::{assets, login, overview};
 use actix_web::web::{self, ServiceConfig};
 use ledger_api::wrong_method;
 
@@ -11,6 +11,17 @@ pub fn configure(config: &mut ServiceConfig) {
             web::resource("/")
                 .route(web::get().to(overview::show))
                 .default_service(wrong_method("GET")),
+        )
+        .service(
+            web::resource("/login")
+                .route(web::get().to(login::show))
+                .route(web::post().to(login::log_in))
+                .default_service(wrong_method("GET, POST")),
+        )
+        .service(
+            web::resource("/logout")
+                .route(web::post().to(login::log_out))
+                .default_service(wrong_method("POST")),
         )
         .service(
             web::resource("/assets/console.css")

@@ -25,7 +25,7 @@ pub async fn check_host_and_origin<B: MessageBody>(
     let checked = match request.app_data::<Data<Faucet>>() {
         Some(faucet) => faucet
             .policy
-            .check(request.headers())
+            .check(None, request.headers())
             .map_err(FaucetError::Foreign),
         None => Err(FaucetError::Internal),
     };

@@ -1,6 +1,7 @@
 //! Network security: access to the admin and faucet listeners, secrets, and deep input.
 
 mod admin;
+mod console;
 mod depth;
 mod faucet;
 mod keys;
@@ -47,8 +48,10 @@ const ADMIN_ROUTES: [(&str, &[Method]); 21] = [
 const PROBES: [&str; 2] = ["/livez", "/readyz"];
 
 /// The routes of the console, which the admin listener serves beside its own.
-const CONSOLE_ROUTES: [(&str, &[Method]); 3] = [
+const CONSOLE_ROUTES: [(&str, &[Method]); 5] = [
     ("/", &[Method::GET]),
+    ("/login", &[Method::GET, Method::POST]),
+    ("/logout", &[Method::POST]),
     ("/assets/console.css", &[Method::GET]),
     ("/assets/console.js", &[Method::GET]),
 ];

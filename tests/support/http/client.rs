@@ -46,6 +46,13 @@ impl HttpClient {
         Self(client.expect("an HTTP client"))
     }
 
+    /// Creates a client that returns redirects instead of following them.
+    pub fn without_redirects() -> Self {
+        let builder = reqwest::Client::builder().no_proxy();
+        let client = builder.redirect(reqwest::redirect::Policy::none()).build();
+        Self(client.expect("an HTTP client"))
+    }
+
     /// Creates a client whose connections come from this address of the machine.
     pub fn from_address(address: IpAddr) -> Self {
         let builder = reqwest::Client::builder().no_proxy();

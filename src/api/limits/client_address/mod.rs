@@ -32,11 +32,7 @@ const HOP_BYTES_MAX: usize = 512;
 
 /// Returns the address of the client that sent a request with these headers over a connection of
 /// `peer`. An IPv4 address that is mapped to IPv6 is returned as the IPv4 address.
-pub(crate) fn client_address(
-    peer: IpAddr,
-    headers: &HeaderMap,
-    proxies: &TrustedProxies,
-) -> IpAddr {
+pub fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr {
     let peer = peer.to_canonical();
     if !proxies.contain(peer) {
         return peer;

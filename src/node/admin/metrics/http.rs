@@ -1,15 +1,21 @@
 //! Metrics of HTTP: responses by route and status, and connections by listener.
 
-use super::family::{Families, Row, Unit};
+use super::{
+    super::context::Admin,
+    family::{Families, Row, Unit},
+};
+use crate::access::LoginStatus;
 use ledger_api::{ApiState, ResponseCacheStatus};
 use ledger_http::{ConnectionStatus, ListenerRegistry};
 
 /// Appends the metrics of HTTP.
-pub fn collect(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
+pub fn collect(admin: &Admin, listeners: &ListenerRegistry, families: &mut Families) {
+    let api = &admin.api;
     routes(api, families);
     answers(api, families);
     response_cache(&api.cache.status(), families);
     connections(&listeners.status(), families);
+    logins(&admin.gate.login_status(), families);
 }
 
 fn routes(api: &ApiState, families: &mut Families) {
@@ -122,5 +128,20 @@ fn connections(all: &[ConnectionStatus], families: &mut Families) {
                 &[listener, ("cause", "misbehaving")],
                 count.cut_misbehaving as f64,
             );
+    }
+}
+
+fn logins(status: &LoginStatus, families: &mut Families) {
+    let mut logins = families.counter((
+        "ledger_admin_logins_total",
+        "Logins to the console, by outcome: accepted, wrong_token, rate_limited or insecure.",
+    ));
+    for (outcome, count) in [
+        ("accepted", status.accepted),
+        ("wrong_token", status.wrong_token),
+        ("rate_limited", status.rate_limited),
+        ("insecure", status.insecure),
+    ] {
+        logins.sample(&[("outcome", outcome)], count as f64);
     }
 }

@@ -26,7 +26,7 @@ pub async fn show(admin: Data<Admin>, listeners: Data<ListenerRegistry>) -> Http
     ledger::collect(&admin, &mut families);
     consensus::collect(&admin.node, &mut families);
     relay::collect(&admin.node, &mut families);
-    http::collect(&admin.api, &listeners, &mut families);
+    http::collect(&admin, &listeners, &mut families);
     process::collect(&mut families);
     match families.text() {
         Ok(text) => HttpResponse::Ok().content_type(TEXT_FORMAT).body(text),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     admin::ReloadLock,
-    compose::{genesis::configured_genesis, ledger::open_ledger},
+    compose::{admin_gate::admin_gate, genesis::configured_genesis, ledger::open_ledger},
     tunable::Targets,
 };
 use ledger_actors::Node;
@@ -233,7 +233,7 @@ async fn waits_for_another_reload_of_the_certificate() {
                 holder: None,
                 lock: lock.clone(),
             },
-            admin_token: RequiredToken::new(None),
+            admin_gate: admin_gate(settings, None).unwrap(),
         },
     };
     let guard = lock.acquire().await;
