@@ -14,7 +14,7 @@
 //! | `/peers` | the peers of a node of several validators, and the admission of a full node |
 //! | `/storage` | readable versions, size of the ledger and its limit |
 //! | `/flight` | writes the times of the newest blocks into the data directory |
-//! | `/tls/reload` | reads the certificate of the API listener again |
+//! | `/tls/reload` | reads the certificates of the listeners again |
 //! | `/metrics` | all counters, in the text format of Prometheus |
 
 mod actors;
@@ -47,4 +47,4 @@ pub use forecast::StorageForecast;
 pub use peers::{Admitted, Peers};
 pub use phase::{Phase, PhaseCell};
 pub use routes::configure;
-pub use tls::{ApiCertificate, ReloadGuard, ReloadLock};
+pub use tls::{Certificates, ReloadGuard, ReloadLock};

@@ -6,7 +6,7 @@ use super::{
     budgets, checks, connections, consensus,
     context::{Admin, BODY_BYTES_MAX},
     filter, flight, metrics, peers, settings, storage, switches,
-    tls::{self, ApiCertificate},
+    tls::{self, Certificates},
 };
 use actix_web::{
     middleware::from_fn,
@@ -15,20 +15,20 @@ use actix_web::{
 use ledger_api::{unknown_route, wrong_method};
 use ledger_http::ListenerRegistry;
 
-/// Registers the routes. `certificate` is that of the API listener, and `listeners` are the
+/// Registers the routes. `certificates` are those of the listeners, and `listeners` are the
 /// listeners whose connections are reported. `pages` registers the routes of the console, which
 /// are authorized in the same way.
 pub fn configure(
     config: &mut ServiceConfig,
     admin: &Admin,
-    certificate: &ApiCertificate,
+    certificates: &Certificates,
     listeners: &ListenerRegistry,
     pages: fn(&mut ServiceConfig),
 ) {
     config.service(
         web::scope("")
             .app_data(web::Data::new(admin.clone()))
-            .app_data(web::Data::new(certificate.clone()))
+            .app_data(web::Data::new(certificates.clone()))
             .app_data(web::Data::new(listeners.clone()))
             .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
             .wrap(from_fn(authorize))

@@ -35,7 +35,7 @@ pub fn admin_gate(settings: &Settings, token: Option<Token>) -> Result<Gate, Run
 /// Returns the connections over which a browser logs in.
 fn login_transport(settings: &Settings) -> LoginTransport {
     let admin = &settings.admin;
-    if admin.behind_proxy {
+    if admin.behind_proxy || admin.tls_certificate.is_some() {
         LoginTransport::Secure
     } else if admin.listen.ip().is_loopback() {
         LoginTransport::Loopback

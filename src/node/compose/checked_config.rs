@@ -3,21 +3,20 @@
 use super::{
     admin_token::{AdminExposure, configured_token},
     genesis::{ConfiguredGenesis, configured_genesis},
-    tls::{check_pair, load_certificate},
+    tls::{LoadedCertificates, TlsSettings},
 };
 use crate::{
     access::Token,
     config::{Config, ConfigError, Settings},
 };
-use ledger_http::LoadedCertificate;
 
 /// The content of the files that a valid configuration names.
 #[derive(Debug)]
 pub struct CheckedConfig {
     /// The genesis of the chain.
     pub genesis: ConfiguredGenesis,
-    /// The certificate of the API listener, or `None` if it has no TLS.
-    pub certificate: Option<LoadedCertificate>,
+    /// The certificates of the listeners.
+    pub certificates: LoadedCertificates,
     /// The token that the admin listener requires, or `None` if it requires none.
     pub admin_token: Option<Token>,
 }
@@ -34,7 +33,7 @@ pub fn check_config(config: &Config) -> Result<CheckedConfig, ConfigError> {
     check_settings(config.settings())?;
     Ok(CheckedConfig {
         genesis: configured_genesis(config)?,
-        certificate: load_certificate(config)?,
+        certificates: LoadedCertificates::load(config)?,
         admin_token: configured_token(config)?,
     })
 }
@@ -48,7 +47,9 @@ pub fn check_config(config: &Config) -> Result<CheckedConfig, ConfigError> {
 /// directly or through a proxy.
 pub fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
     check_limit(settings)?;
-    check_pair(settings)?;
+    for tls in TlsSettings::ALL {
+        tls.check_pair(settings)?;
+    }
     AdminExposure::new(settings).check_token(settings.admin.token_file.is_some())
 }
 
@@ -115,6 +116,11 @@ mod tests {
         let tls = [
             format!("api.tls_certificate={}", files.certificate_file().display()),
             format!("api.tls_private_key={}", files.key_file().display()),
+            format!(
+                "admin.tls_certificate={}",
+                files.certificate_file().display()
+            ),
+            format!("admin.tls_private_key={}", files.key_file().display()),
         ];
         assert_eq!(rejection(&tls), None);
         // A node that orders alone does not read the directory of a node of several.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     access::Gate,
-    admin::{self, ApiCertificate, PhaseCell, StorageForecast},
+    admin::{self, Certificates, PhaseCell, StorageForecast},
     config::{Config, Settings},
     consensus::PeerRegistry,
     console,
@@ -59,8 +59,8 @@ pub struct ListenerResources {
     pub ignores_overrides: bool,
     /// Maximum numbers of open connections.
     pub connections: ConnectionLimits,
-    /// Certificate and key of the API listener, which serves TLS only if it has them.
-    pub certificate: ApiCertificate,
+    /// Certificates of the listeners. A listener with one serves TLS only.
+    pub certificates: Certificates,
     /// The requests that the admin listener serves.
     pub admin_gate: Gate,
     /// Phase of the node's life, which the admin listener serves.
@@ -119,7 +119,7 @@ impl Listeners {
             opened: ListenerRegistry::default(),
         };
         // In the order of the metrics.
-        let api_options = parts.api_options(resources.certificate.holder.clone());
+        let api_options = parts.api_options(resources.certificates.api.clone());
         let run_time = RunTimeSettings::new(
             resources.config.clone(),
             resources.ignores_overrides,
@@ -259,12 +259,13 @@ impl Parts<'_> {
             forecast: resources.forecast,
             peers: resources.peers,
         };
-        let certificate = resources.certificate;
+        let certificates = resources.certificates;
         let mut options = self.side_options("admin", settings.listen);
+        options.tls = certificates.admin.clone();
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
         start(node, &options, move |config| {
-            admin::configure(config, &admin, &certificate, &opened, console::configure);
+            admin::configure(config, &admin, &certificates, &opened, console::configure);
         })
     }
 
@@ -283,7 +284,7 @@ impl Parts<'_> {
     }
 
     /// Returns the options of a listener that serves few clients, usually of this machine: one
-    /// worker thread, and no TLS.
+    /// worker thread, and no TLS by default.
     fn side_options(&self, name: &'static str, address: SocketAddr) -> Options {
         ListenerOptions {
             address,

@@ -12,16 +12,16 @@ use super::{
     admin_token::AdminExposure,
     checked_config::{CheckedConfig, check_config},
     error::RunError,
-    tls,
+    tls::{LoadedCertificates, TlsSettings},
 };
 use crate::{
     access::{Gate, Token, warn_if_key_is_exposed},
-    admin::{ApiCertificate, ReloadGuard},
+    admin::{Certificates, ReloadGuard},
     config::{Applies, Config, ConfigError, ConfigOptions, Origin, Setting, Value, shortened},
     signals::ReloadSignal,
     tunable::RunTimeSettings,
 };
-use ledger_http::LoadedCertificate;
+use ledger_http::{CertificateHolder, LoadedCertificate};
 use std::{
     mem,
     path::{Path, PathBuf},
@@ -46,8 +46,8 @@ const THREAD: &str = "config-reload";
 pub struct ReloadTargets {
     /// The configuration that the node runs with, and its run-time settings.
     pub settings: RunTimeSettings,
-    /// Certificate of the API listener, if it serves TLS, and the lock of its reloads.
-    pub certificate: ApiCertificate,
+    /// Certificates of the listeners that serve TLS, and the lock of their reloads.
+    pub certificates: Certificates,
     /// The requests that the admin listener serves, for its token.
     pub admin_gate: Gate,
 }
@@ -140,14 +140,14 @@ struct Reloader {
 /// A valid configuration with the content of the files that it names.
 struct Loaded {
     config: Config,
-    certificate: Option<LoadedCertificate>,
+    certificates: LoadedCertificates,
     admin_token: Option<Token>,
 }
 
 impl Reloader {
     /// Reads and checks everything, then applies it.
     async fn reload(&self) {
-        let guard = self.targets.certificate.lock.acquire().await;
+        let guard = self.targets.certificates.lock.acquire().await;
         match self.load(guard).await {
             Ok((loaded, _guard)) => self.apply(loaded),
             Err(error) => tracing::error!(
@@ -187,7 +187,17 @@ impl Reloader {
                 "changed settings that need a restart"
             );
         }
-        self.replace_certificate(loaded.certificate);
+        let Certificates {
+            api,
+            admin,
+            lock: _,
+        } = &self.targets.certificates;
+        replace_certificate(TlsSettings::API, api.as_ref(), loaded.certificates.api);
+        replace_certificate(
+            TlsSettings::ADMIN,
+            admin.as_ref(),
+            loaded.certificates.admin,
+        );
         let mut reloaded = changes.reloaded.iter();
         let has_new_token_file = reloaded.any(|change| change.key == TOKEN_FILE);
         let has_new_token = self.targets.admin_gate.replace_token(loaded.admin_token);
@@ -202,22 +212,26 @@ impl Reloader {
         settings.reload(&loaded.config, needs_restart);
         tracing::info!("SIGHUP: the configuration was reloaded");
     }
+}
 
-    /// Replaces the certificate if the API listener serves TLS and still has one.
-    fn replace_certificate(&self, certificate: Option<LoadedCertificate>) {
-        let holder = &self.targets.certificate.holder;
-        let (Some(holder), Some(certificate)) = (holder, certificate) else {
-            return;
-        };
-        warn_if_key_is_exposed(&certificate);
-        if certificate.fingerprint() != holder.current().fingerprint() {
-            tracing::info!(
-                fingerprint_sha256 = certificate.fingerprint(),
-                "TLS certificate changed"
-            );
-        }
-        holder.replace(certificate);
+/// Replaces the certificate of a listener if it serves TLS and still has one.
+fn replace_certificate(
+    tls: TlsSettings,
+    holder: Option<&CertificateHolder>,
+    certificate: Option<LoadedCertificate>,
+) {
+    let (Some(holder), Some(certificate)) = (holder, certificate) else {
+        return;
+    };
+    warn_if_key_is_exposed(tls.private_key, &certificate);
+    if certificate.fingerprint() != holder.current().fingerprint() {
+        tracing::info!(
+            setting = tls.certificate,
+            fingerprint_sha256 = certificate.fingerprint(),
+            "TLS certificate changed"
+        );
     }
+    holder.replace(certificate);
 }
 
 /// Reads and checks all layers of the configuration and the files that it names.
@@ -231,14 +245,14 @@ fn load(options: &ConfigOptions, running: &Config) -> Result<Loaded, ConfigError
     let config = Config::load(options, std::env::vars_os())?;
     check_removals(&options.files, running, &config)?;
     let CheckedConfig {
-        certificate,
+        certificates,
         admin_token,
         ..
     } = check_config(&config)?;
     AdminExposure::new(running.settings()).check_token(admin_token.is_some())?;
     Ok(Loaded {
         config,
-        certificate,
+        certificates,
         admin_token,
     })
 }
@@ -305,16 +319,19 @@ impl Changes {
             reloaded: Vec::new(),
             needs_restart: Vec::new(),
         };
-        let is_tls_switched = serves_tls(running) != serves_tls(loaded);
+        let is_switch = |key| {
+            let of_key = TlsSettings::ALL.into_iter().find(|tls| tls.contain(key));
+            let is_served = |tls: TlsSettings, config: &Config| tls.is_served(config.settings());
+            of_key.is_some_and(|tls| is_served(tls, running) != is_served(tls, loaded))
+        };
         for ((setting, old, _), (_, new, _)) in running.values().zip(loaded.values()) {
             if old == new {
                 continue;
             }
             let key = setting.key;
-            let is_switch = is_tls_switched && [tls::CERTIFICATE, tls::PRIVATE_KEY].contains(&key);
             match setting.applies {
                 Applies::Now => {}
-                Applies::Reload if !is_switch => changes.reloaded.push(Change {
+                Applies::Reload if !is_switch(key) => changes.reloaded.push(Change {
                     key,
                     old: old.clone(),
                     new: new.clone(),
@@ -324,11 +341,6 @@ impl Changes {
         }
         changes
     }
-}
-
-/// Returns whether the API listener serves TLS, which only a restart changes.
-fn serves_tls(config: &Config) -> bool {
-    config.settings().api_listener.tls_certificate.is_some()
 }
 
 impl Change {

@@ -20,10 +20,11 @@ use super::{
     panic_hook::install_panic_hook,
     reload::{ReloadTargets, ReloadTask, RevertTask},
     scheduling::set_scheduling_policy,
+    tls::TlsSettings,
 };
 use crate::{
     access::warn_if_key_is_exposed,
-    admin::{ApiCertificate, Phase, PhaseCell, ReloadLock, StorageForecast},
+    admin::{Certificates, Phase, PhaseCell, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings, overrides_path},
     signals::{ReloadSignal, StopSignals},
     telemetry,
@@ -90,7 +91,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
             (hooks.on_abort)(format!("a second signal, {signal}, ended the stop"))
         })?;
         let genesis = ledger.genesis.clone();
-        let certificate = prepared.resources.certificate.clone();
+        let certificates = prepared.resources.certificates.clone();
         let admin_gate = prepared.resources.admin_gate.clone();
         let started = Service::start(
             config.settings(),
@@ -101,7 +102,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         let mut service = started.await?;
         let targets = ReloadTargets {
             settings: service.listeners.settings(),
-            certificate,
+            certificates,
             admin_gate,
         };
         let reload = ReloadTask::start(reload_signal, options.clone(), targets);
@@ -148,8 +149,14 @@ fn prepare(
     let genesis = checked.genesis;
     start_log(settings, &genesis.genesis)?;
     log_overrides(config);
-    if let Some(certificate) = &checked.certificate {
-        warn_if_key_is_exposed(certificate);
+    let certificates = checked.certificates;
+    for (tls, certificate) in [
+        (TlsSettings::API, &certificates.api),
+        (TlsSettings::ADMIN, &certificates.admin),
+    ] {
+        if let Some(certificate) = certificate {
+            warn_if_key_is_exposed(tls.private_key, certificate);
+        }
     }
     let side_listeners = side_listeners(settings, &genesis.genesis);
     let connections = raise_descriptor_limit(settings, side_listeners)?;
@@ -162,8 +169,9 @@ fn prepare(
             config: config.clone(),
             ignores_overrides: options.no_overrides,
             connections,
-            certificate: ApiCertificate {
-                holder: checked.certificate.map(CertificateHolder::new),
+            certificates: Certificates {
+                api: certificates.api.map(CertificateHolder::new),
+                admin: certificates.admin.map(CertificateHolder::new),
                 lock: ReloadLock::default(),
             },
             admin_gate: admin_gate(settings, checked.admin_token)?,

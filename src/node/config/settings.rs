@@ -163,6 +163,10 @@ pub struct AdminSettings {
     pub hosts: HostNames,
     /// Whether a proxy with TLS is before the listener.
     pub behind_proxy: bool,
+    /// Certificate chain in PEM; without one the listener serves plain HTTP.
+    pub tls_certificate: Option<PathBuf>,
+    /// Private key of the certificate in PEM.
+    pub tls_private_key: Option<PathBuf>,
 }
 
 impl Default for AdminSettings {
@@ -172,6 +176,8 @@ impl Default for AdminSettings {
             token_file: None,
             hosts: HostNames::default(),
             behind_proxy: false,
+            tls_certificate: None,
+            tls_private_key: None,
         }
     }
 }

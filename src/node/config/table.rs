@@ -197,8 +197,8 @@ settings! {
     "admin.listen" => admin.listen, Listen, "",
         "Address of /actors and the other routes of the admin listener. Keep it off public \
          networks, because its clients can change the node. An address that other machines can \
-         reach requires admin.token_file. The token is sent in clear text: put TLS in front of \
-         it.";
+         reach requires admin.token_file. Without admin.tls_certificate the token is sent in \
+         clear text.";
     "admin.token_file" => admin.token_file, OptionalPath, "", Reload,
         "File of the token that each request must carry as \"Authorization: Bearer TOKEN\". Only \
          its owner may have permissions on it (chmod 600). If empty, requests need no token. Read \
@@ -211,6 +211,13 @@ settings! {
          they may log in. It requires admin.token_file. Set it only if no other machine reaches \
          the listener itself. The limit on failed logins counts the client that the header of a \
          proxy in api.trusted_proxies names.";
+    "admin.tls_certificate" => admin.tls_certificate, OptionalPath, "", Reload,
+        "Certificate chain of the admin listener in PEM, as api.tls_certificate is that of /v1. \
+         With one, the listener is served over TLS only, and browsers of other machines may log \
+         in.";
+    "admin.tls_private_key" => admin.tls_private_key, OptionalPath, "", Reload,
+        "Private key of admin.tls_certificate in PEM. Only the user of the node should have \
+         permission to read it.";
 
     "signatures.threads" => node.signatures.threads, Integer(0..=1024), "threads",
         "Threads that verify signatures; 0 means one per core, because verification is most of \

@@ -1,6 +1,7 @@
 //! Network security: access to the admin and faucet listeners, secrets, and deep input.
 
 mod admin;
+mod admin_tls;
 mod console;
 mod depth;
 mod faucet;

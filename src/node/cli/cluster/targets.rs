@@ -89,7 +89,11 @@ pub fn target_of(node: &Path, config: &Config, roots: &TrustedRoots) -> Result<T
     let admin = &config.settings().admin;
     let token_file = admin.token_file.as_ref().map(|file| node.join(file));
     let token = token_file.as_deref().map(read_token).transpose()?;
-    let url = format!("http://{}", admin.listen);
+    let scheme = match admin.tls_certificate {
+        Some(_) => "https",
+        None => "http",
+    };
+    let url = format!("{scheme}://{}", admin.listen);
     let name = node.file_name().unwrap_or_default().to_string_lossy();
     Ok(Target {
         name: name.into_owned(),

@@ -183,13 +183,14 @@ fn applies_other_files_of_the_certificate_but_not_a_switch_to_or_from_tls() {
         with(&[&certificate, &key])
     };
     let changes = Changes::between(&tls("a"), &tls("b"));
-    let expected = [tls::CERTIFICATE, tls::PRIVATE_KEY].map(|key| change(key, "a.pem", "b.pem"));
+    let keys = [TlsSettings::API.certificate, TlsSettings::API.private_key];
+    let expected = keys.map(|key| change(key, "a.pem", "b.pem"));
     assert_eq!(changes.reloaded, expected);
     assert_eq!(changes.needs_restart, [] as [&str; 0]);
     for (running, loaded) in [(tls("a"), with(&[])), (with(&[]), tls("a"))] {
         let changes = Changes::between(&running, &loaded);
         assert_eq!(changes.reloaded, []);
-        assert_eq!(changes.needs_restart, [tls::CERTIFICATE, tls::PRIVATE_KEY]);
+        assert_eq!(changes.needs_restart, keys);
     }
 }
 
@@ -229,8 +230,9 @@ async fn waits_for_another_reload_of_the_certificate() {
                     connections: Arc::new(KeyedLimit::new(1)),
                 },
             ),
-            certificate: ApiCertificate {
-                holder: None,
+            certificates: Certificates {
+                api: None,
+                admin: None,
                 lock: lock.clone(),
             },
             admin_gate: admin_gate(settings, None).unwrap(),
