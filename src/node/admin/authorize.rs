@@ -16,6 +16,7 @@ use actix_web::{
     http::{
         ConnectionType, Method, StatusCode,
         header::{ACCEPT, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE},
+        uri::Authority,
     },
     middleware::Next,
     web::{Bytes, Data},
@@ -101,10 +102,7 @@ async fn admit(
     if PROBES.contains(&path) {
         return Ok(None);
     }
-    let authority = request
-        .uri()
-        .authority()
-        .map(|authority| authority.as_str());
+    let authority = request.uri().authority().map(Authority::as_str);
     if let Err(message) = gate.policy().check(authority, request.headers()) {
         return Err(forbidden(message));
     }
