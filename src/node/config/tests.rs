@@ -218,6 +218,48 @@ fn stronger_layers_override_weaker_ones() {
 }
 
 #[test]
+fn kept_settings_are_between_files_and_environment() {
+    let directory = tempfile::tempdir().unwrap();
+    let [file, kept] = ["node.toml", "overrides.toml"].map(|name| directory.path().join(name));
+    // The directory of the kept settings is itself a setting of a file.
+    let text = "[wait]\ncapacity = 1\n[work]\nread_budget_ms = 1\n[api]\nmax_in_flight = 1\n";
+    let data_dir = format!("[storage]\ndata_dir = {:?}\n", directory.path());
+    fs::write(&file, format!("{text}{data_dir}")).unwrap();
+    fs::write(&kept, "wait.capacity = 2\nwork.read_budget_ms = 2\n").unwrap();
+    let variable = ("LEDGER_NODE__WAIT__CAPACITY", "3");
+    let config = load(&[&file], &[variable], &[]).unwrap();
+    let settings = config.settings();
+    assert_eq!(settings.node.wait.capacity, 3);
+    assert_eq!(settings.node.work.read_budget_ms, 2);
+    assert_eq!(settings.api.max_in_flight, 1);
+    let origin = Origin::Override(kept.clone(), 2);
+    assert_eq!(config.origin("work.read_budget_ms"), Some(&origin));
+    let line = format!(
+        "read_budget_ms = 2  # ms of work; kept in {}, line 2",
+        kept.display()
+    );
+    assert!(config.render().contains(&line), "{}", config.render());
+
+    for (text, expected) in [
+        ("wait.capacity = 0\n", "line 1): expected an integer"),
+        ("\nwait.timeout_ms = 7\n", "line 2) is no run-time setting"),
+        ("wait.capicity = 7\n", "unknown key wait.capicity (kept in"),
+        ("wait", "overrides.toml: line 1"),
+    ] {
+        fs::write(&kept, text).unwrap();
+        let error = load(&[&file], &[], &[]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let ignoring = ConfigOptions {
+        files: vec![file],
+        no_overrides: true,
+        ..ConfigOptions::default()
+    };
+    let config = Config::load(&ignoring, []).unwrap();
+    assert_eq!(config.settings().node.wait.capacity, 1);
+}
+
+#[test]
 fn reads_a_pipe_unless_files_must_be_regular() {
     let (reader, mut writer) = io::pipe().unwrap();
     writer.write_all(b"[wait]\ntimeout_ms = 7\n").unwrap();
