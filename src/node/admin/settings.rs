@@ -34,7 +34,7 @@ struct ChangeBody {
 
 /// `GET /settings`: responds with all settings, the memory limits, and the newest changes.
 pub async fn list(admin: Data<Admin>) -> HttpResponse {
-    HttpResponse::Ok().json(admin.settings.report())
+    HttpResponse::Ok().json(admin.settings.report(&[]))
 }
 
 /// `PATCH /settings` with `{"set": {"wait.capacity": 512, ...}, "revert_after_secs": 300}`: checks
@@ -150,7 +150,7 @@ fn without_body(body: UnencodedBody<BODY_BYTES_MAX>) -> Result<(), ErrorKind> {
 /// Returns the response with all settings, or the error of a change.
 fn report(admin: &Admin, changed: Result<(), ChangeError>) -> HttpResponse {
     match changed {
-        Ok(()) => HttpResponse::Ok().json(admin.settings.report()),
+        Ok(()) => HttpResponse::Ok().json(admin.settings.report(&[])),
         Err(error) => change_error(&error),
     }
 }

@@ -6,6 +6,7 @@
 //! | `history` | the changes that undo takes back, and the marks of the charts |
 //! | `keep` | writes `overrides.toml` |
 //! | `targets` | the limits of the node that the settings are |
+//! | `recommend` | values that the measurements suggest |
 //! | `report` | the JSON of `GET /settings` |
 //! | `memory` | sum of all memory limits, and the memory of the machine |
 
@@ -13,6 +14,7 @@ mod error;
 mod history;
 mod keep;
 mod memory;
+mod recommend;
 mod report;
 mod state;
 mod targets;
@@ -23,5 +25,10 @@ mod tests;
 pub use error::ChangeError;
 pub use keep::{Keep, Kept};
 pub use memory::log_memory;
+#[cfg_attr(
+    not(test),
+    expect(unused_imports, reason = "the sampler of stages is not here yet")
+)]
+pub use recommend::Load;
 pub use state::{Change, RunTimeSettings};
 pub use targets::Targets;

@@ -3,6 +3,7 @@
 use super::{
     history::{Applied, Mark, Replaced},
     memory::bytes_max,
+    recommend::{Load, Recommendation, recommend},
     state::{Pending, RunTimeSettings, State},
 };
 use crate::config::{Applies, Kind, Origin, Setting, Value};
@@ -67,6 +68,8 @@ pub struct SettingStatus {
     /// Time at which the value is reverted unless it is confirmed, in milliseconds since the Unix
     /// epoch.
     pub reverts_at_unix_ms: Option<u64>,
+    /// The value that the measurements suggest.
+    pub recommended: Option<Recommendation>,
 }
 
 /// The memory limits of a node.
@@ -112,14 +115,18 @@ pub struct ReplacedStatus {
 }
 
 impl RunTimeSettings {
-    /// Returns all settings, and the changes of them.
-    pub fn report(&self) -> SettingsReport {
+    /// Returns all settings, and the changes of them. `loads` are the measurements from which
+    /// values are suggested.
+    pub fn report(&self, loads: &[Load]) -> SettingsReport {
         let state = self.state();
         let overrides = state.config.overrides();
         let values = state.config.values();
         let settings = values.map(|(setting, configured, origin)| {
             let kept = overrides.get(setting.key).cloned();
-            status(&state, setting, kept, configured, origin)
+            SettingStatus {
+                recommended: self.recommended(&state, setting, loads),
+                ..status(&state, setting, kept, configured, origin)
+            }
         });
         SettingsReport {
             settings: settings.collect(),
@@ -133,6 +140,24 @@ impl RunTimeSettings {
             changes: state.history.marks(),
             ignores_overrides: self.ignores_overrides(),
         }
+    }
+}
+
+impl RunTimeSettings {
+    /// Returns the value that the measurements suggest for a setting, if the machine has the memory
+    /// for it.
+    fn recommended(
+        &self,
+        state: &State,
+        setting: &Setting,
+        loads: &[Load],
+    ) -> Option<Recommendation> {
+        let load = loads.iter().find(|load| load.key == setting.key)?;
+        let recommended = recommend(setting, &state.running, load)?;
+        let mut changed = state.running.clone();
+        (setting.set)(&mut changed, &Value::Integer(recommended.value))?;
+        self.check_memory(state, &changed).ok()?;
+        Some(recommended)
     }
 }
 
@@ -182,6 +207,7 @@ fn status(
             .is_stronger_than_overrides()
             .then(|| origin.to_string()),
         reverts_at_unix_ms: pending.map(|pending| pending.revert_at_unix_ms),
+        recommended: None,
     }
 }
 

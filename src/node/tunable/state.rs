@@ -320,7 +320,11 @@ impl RunTimeSettings {
 
     /// Checks that a change does not lift the sum of the memory limits above the memory of the
     /// machine, or above the sum of the configuration, which the start accepted, if that is more.
-    fn check_memory(&self, state: &State, changed: &Settings) -> Result<(), ChangeError> {
+    pub(super) fn check_memory(
+        &self,
+        state: &State,
+        changed: &Settings,
+    ) -> Result<(), ChangeError> {
         let Some(machine_bytes) = self.0.machine_bytes else {
             return Ok(());
         };

@@ -74,7 +74,7 @@ impl Fixture {
     }
 
     fn status(&self, key: &str) -> SettingStatus {
-        let mut settings = self.settings.report().settings.into_iter();
+        let mut settings = self.settings.report(&[]).settings.into_iter();
         settings.find(|status| status.key == key).unwrap()
     }
 
@@ -193,7 +193,7 @@ async fn changes_all_settings_or_none() {
     }
     assert!(fixture.set(&[], None).is_err());
     assert_eq!(fixture.observed(), at_start);
-    assert!(fixture.settings.report().undo.is_none());
+    assert!(fixture.settings.report(&[]).undo.is_none());
     fixture.stop().await;
 }
 
@@ -212,7 +212,7 @@ async fn reverts_a_change_that_is_not_confirmed_in_time() {
     assert!(fixture.status(MEMPOOL).reverts_at_unix_ms.is_some());
     pass(2).await;
     assert_eq!(fixture.capacity(), before);
-    let report = fixture.settings.report();
+    let report = fixture.settings.report(&[]);
     assert!(report.pending.is_none() && report.undo.is_none());
 
     fixture.set(&[(MEMPOOL, 8)], Some(300)).unwrap();
@@ -264,7 +264,7 @@ async fn marks_and_takes_back_a_bounded_number_of_changes() {
     for capacity in 1..=100 {
         fixture.set(&[(MEMPOOL, capacity)], None).unwrap();
     }
-    let changes = fixture.settings.report().changes;
+    let changes = fixture.settings.report(&[]).changes;
     assert_eq!(changes.len(), 64);
     let newest = &changes[0];
     assert_eq!(
@@ -291,7 +291,7 @@ async fn a_reload_applies_changed_files_and_drops_unconfirmed_changes() {
     fixture.set(&[(MEMPOOL, 7)], Some(60)).unwrap();
     fixture.reload(&file(100));
     assert_eq!((waits(), fixture.capacity()), (50, 5));
-    let report = fixture.settings.report();
+    let report = fixture.settings.report(&[]);
     assert!(report.pending.is_none() && report.undo.is_none());
     fixture.reload(&file(60));
     assert_eq!(waits(), 60);
@@ -378,13 +378,13 @@ async fn keeps_nothing_that_a_stronger_layer_or_a_bad_file_prevents() {
 #[actix_web::test]
 async fn rejects_limits_above_the_memory_of_the_machine() {
     const IN_FLIGHT: &str = "api.max_in_flight";
-    let fixture = Fixture::start("[api]\nmax_in_flight = 1000\n", &[]).await;
-    let memory = || fixture.settings.report().memory;
+    let fixture = Fixture::start("[api]\nmax_in_flight = 40000\n", &[]).await;
+    let memory = || fixture.settings.report(&[]).memory;
     let before = memory();
     fixture.set(&[(IN_FLIGHT, 100)], None).unwrap();
     assert!(memory().limit_bytes < before.limit_bytes);
     // Back to the sum of the configuration, whatever the machine has.
-    fixture.set(&[(IN_FLIGHT, 1_000)], None).unwrap();
+    fixture.set(&[(IN_FLIGHT, 40_000)], None).unwrap();
     assert_eq!(memory().limit_bytes, before.limit_bytes);
     let machine = RunTimeSettings::on_machine(
         fixture.settings.config(),
@@ -397,13 +397,29 @@ async fn rejects_limits_above_the_memory_of_the_machine() {
         ..fixture
     };
     // A request in flight takes 32 KiB.
-    fixture.set(&[(IN_FLIGHT, 1_010)], None).unwrap();
-    let error = fixture.set(&[(IN_FLIGHT, 2_000)], None).unwrap_err();
+    fixture.set(&[(IN_FLIGHT, 40_010)], None).unwrap();
+    let error = fixture.set(&[(IN_FLIGHT, 41_000)], None).unwrap_err();
     let limit = before.limit_bytes + 1_000 * 32 * 1024;
     for figure in [limit, before.limit_bytes + 1_000_000] {
         assert!(error.contains(&format!("{figure} bytes")), "{error}");
     }
-    assert_eq!(fixture.status(IN_FLIGHT).value, Value::Integer(1_010));
+    assert_eq!(fixture.status(IN_FLIGHT).value, Value::Integer(40_010));
+    // Nothing is recommended that would be rejected. A wait takes 512 bytes.
+    let recommended = |waits| {
+        fixture
+            .set(&[(WAITS, waits), (IN_FLIGHT, 40_010)], None)
+            .unwrap();
+        let load = Load {
+            key: WAITS,
+            rejected_per_s: 3.0,
+            busy_permille: 0,
+        };
+        let settings = fixture.settings.report(&[load]).settings;
+        let waits = settings.into_iter().find(|status| status.key == WAITS);
+        waits.unwrap().recommended.map(|of| of.value)
+    };
+    assert_eq!(recommended(100), Some(200));
+    assert_eq!(recommended(16_384), None);
     let config = fixture.settings.config();
     assert_eq!(bytes_max(config.settings()), before.limit_bytes);
     fixture.stop().await;
