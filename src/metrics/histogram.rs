@@ -101,6 +101,38 @@ impl Histogram {
         self.sum
     }
 
+    /// Returns the values that were recorded after `earlier`, a snapshot of the same recorder.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let counts = std::array::from_fn(|bucket| {
+            // Counts that a snapshot reads while they rise may be behind by a few.
+            self.counts[bucket].saturating_sub(earlier.counts[bucket])
+        });
+        Self {
+            counts,
+            sum: self.sum.saturating_sub(earlier.sum),
+        }
+    }
+
+    /// Returns the value that a share of `permille` thousandths of the values does not exceed, or
+    /// `None` without values.
+    ///
+    /// The values of a bucket count as evenly spread over it, so the result is within a factor of
+    /// two. Values above all bounds count as the largest bound.
+    pub fn quantile(&self, permille: u64) -> Option<u64> {
+        let count = self.count();
+        let rank = count.saturating_mul(permille).div_ceil(1_000).max(1);
+        let mut below = (0, 0);
+        for (bound, cumulative) in self.cumulative_counts() {
+            let (lower, before) = below;
+            if cumulative >= rank {
+                let part = (rank - before) as f64 / (cumulative - before) as f64;
+                return Some(lower + ((bound - lower) as f64 * part).round() as u64);
+            }
+            below = (bound, cumulative);
+        }
+        (count > 0).then_some(below.0)
+    }
+
     /// Returns each bound in ascending order, with the number of values that do not exceed it.
     /// Bounds of durations are in microseconds.
     pub fn cumulative_counts(&self) -> impl Iterator<Item = (u64, u64)> {
@@ -201,6 +233,35 @@ mod tests {
         let counts: Vec<_> = histogram.cumulative_counts().take(3).collect();
         assert_eq!(counts, [(1, 2), (2, 4), (4, 4)]);
         assert_eq!(histogram.count(), 5);
+    }
+
+    #[test]
+    fn subtracts_the_values_of_an_earlier_snapshot() {
+        let recorder = SizeRecorder::default();
+        for size in [1, 4] {
+            recorder.record(size);
+        }
+        let earlier = recorder.snapshot();
+        for size in [4, 100] {
+            recorder.record(size);
+        }
+        assert_eq!(recorder.snapshot().since(&earlier), histogram_of(&[4, 100]));
+        assert_eq!(earlier.since(&recorder.snapshot()).count(), 0);
+    }
+
+    #[test]
+    fn finds_quantiles_within_their_buckets() {
+        assert_eq!(histogram_of(&[]).quantile(500), None);
+        let spread = histogram_of(&(1..=1_000).collect::<Vec<_>>());
+        for (permille, exact) in [(0, 1), (500, 500), (990, 990), (1_000, 1_000)] {
+            let found = spread.quantile(permille).unwrap();
+            assert!(
+                found.abs_diff(exact) <= exact / 20 + 1,
+                "{permille}: {found}"
+            );
+        }
+        let above_all_bounds = histogram_of(&[1 << 30]);
+        assert_eq!(above_all_bounds.quantile(500), Some(1 << 24));
     }
 
     #[test]
