@@ -81,20 +81,25 @@ impl Executor {
         faults: Recipient<StorageFault>,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<OrderedBlock> {
-        WorkerThread::new(THREAD, ordered, move |block, _| match self.execute(block) {
-            Ok(executed) => {
-                commits.commit(executed);
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                match error {
-                    ExecutionFailure::Fault(fault) => faults.send(fault),
-                    ExecutionFailure::Store(error) => reporter.report(THREAD, &error),
-                    ExecutionFailure::Block(error) => reporter.report(THREAD, &error),
+        let recorder = self.recorder.clone();
+        let waited =
+            move |block: &OrderedBlock| recorder.time_since(BlockStage::Ordered, block.height);
+        let thread =
+            WorkerThread::new(THREAD, ordered, move |block, _| match self.execute(block) {
+                Ok(executed) => {
+                    commits.commit(executed);
+                    ControlFlow::Continue(())
                 }
-                ControlFlow::Break(())
-            }
-        })
+                Err(error) => {
+                    match error {
+                        ExecutionFailure::Fault(fault) => faults.send(fault),
+                        ExecutionFailure::Store(error) => reporter.report(THREAD, &error),
+                        ExecutionFailure::Block(error) => reporter.report(THREAD, &error),
+                    }
+                    ControlFlow::Break(())
+                }
+            });
+        thread.with_waited(waited)
     }
 
     /// Executes the next block.

@@ -1,14 +1,14 @@
 //! Metrics of the pool.
 
 use crate::RemovalReason;
-use ledger_metrics::{Counter, Gauge, counters};
+use ledger_metrics::{Counter, DurationRecorder, Gauge, counters};
 
 counters! {
     /// Metrics of the pool, updated by the mempool.
     pub(crate) struct PoolMeter;
 
     /// Snapshot of the pool. Counts are since the start of the node.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct PoolStatus {
         /// Transactions in the pool, including those of blocks that are not durable yet.
         pub transactions: Gauge,
@@ -24,6 +24,9 @@ counters! {
         pub committed: Counter,
         /// Estimated time of these transactions in blocks, as of their admission, in microseconds.
         pub estimated_usecs: Counter,
+        /// Time of the transactions of durable blocks from their admission until the mempool was
+        /// notified of the block. A restart admits them anew.
+        pub latency: DurationRecorder,
         /// Transactions removed because they expired.
         pub expired: Counter,
         /// Transactions removed to free capacity for others, or not restored after a restart for

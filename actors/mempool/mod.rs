@@ -272,7 +272,9 @@ impl Handler<Submit> for Mempool {
         if submit.reply.is_closed() || self.is_closed {
             return;
         }
-        let now_secs = self.clock.observe() / 1_000_000;
+        let now_usecs = self.clock.observe();
+        self.pool.observe_time(now_usecs);
+        let now_secs = now_usecs / 1_000_000;
         // Before the first one, so that a list has the outcomes of as many messages of one.
         self.pool.expire(now_secs);
         let submissions = submit.submissions.into_iter();
@@ -390,7 +392,9 @@ impl Handler<BlockCommitted> for Mempool {
             execution_usecs,
             group_end,
         };
-        let admitted_usecs = self.pool.record_times(block, times);
+        self.pool.observe_time(self.clock.now_usecs());
+        let latency = &self.meter.latency;
+        let admitted_usecs = self.pool.record_times(block, times, latency);
         self.meter.estimated_usecs.add(admitted_usecs);
         self.meter.committed.add(self.pool.commit(block) as u64);
         let prices = block.transactions.iter().filter_map(|executed| {

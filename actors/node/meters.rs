@@ -31,7 +31,7 @@ use crate::{
 use ledger_limits::{CostModel, CostStatus, WorkKind};
 use ledger_metrics::Metric;
 use ledger_store::{StoreUsage, SyncStats, SyncTimer, UsageMeter};
-use std::sync::Arc;
+use std::{iter, sync::Arc};
 
 /// The metrics of the mempool, of the threads behind queues, of commits, and of waits.
 #[derive(Debug)]
@@ -104,12 +104,18 @@ impl Meters {
         ]
     }
 
-    /// Returns the current values, with the number of clients that wait now and the size of the
-    /// saved mempool.
-    pub(crate) fn status(&self, waiting_clients: usize, saved_pool_bytes: u64) -> MeterStatus {
+    /// Returns the current values, with the threads of the signature check, the number of clients
+    /// that wait now and the size of the saved mempool.
+    pub(crate) fn status(
+        &self,
+        signatures: WorkStatus,
+        waiting_clients: usize,
+        saved_pool_bytes: u64,
+    ) -> MeterStatus {
+        let behind_actors = self.work().into_iter().map(|meter| meter.status());
         MeterStatus {
             pool: self.pool.snapshot(),
-            work: self.work().map(|meter| meter.status()),
+            work: iter::once(signatures).chain(behind_actors).collect(),
             commit: self.commit.snapshot(),
             scrub: self.scrub.snapshot(),
             pruner: self.pruner.snapshot(),
@@ -128,9 +134,9 @@ impl Meters {
 pub struct MeterStatus {
     /// Transactions in the mempool.
     pub pool: PoolStatus,
-    /// The threads behind queues: executor, writer, applier, point reader, readers, renderers,
-    /// consensus log.
-    pub work: [WorkStatus; 7],
+    /// The threads behind queues: signature check, executor, writer, applier, point reader,
+    /// readers, renderers, consensus log.
+    pub work: Vec<WorkStatus>,
     /// Commits and prune steps.
     pub commit: CommitStatus,
     /// Verification of the ledger's files.

@@ -87,9 +87,11 @@ impl NodeHandle {
     /// syncs.
     pub fn meters(&self) -> MeterStatus {
         let node = self.node();
-        node.mailboxes
-            .meters
-            .status(node.wait_limit.held(), node.size.saved_pool_bytes())
+        node.mailboxes.meters.status(
+            node.queues.signatures.work_status(),
+            node.wait_limit.held(),
+            node.size.saved_pool_bytes(),
+        )
     }
 
     /// Returns the recorder of the times of the newest blocks.

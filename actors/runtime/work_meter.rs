@@ -32,6 +32,8 @@ counters! {
         pub refused: Counter,
         /// Duration of each job.
         pub took: DurationRecorder,
+        /// Time that jobs had waited in the queue. The writer records the first of each group.
+        pub waited: DurationRecorder,
         /// Share of the threads' recent time that jobs took, in thousandths.
         pub busy_permille: Computed<u64>,
     }
@@ -77,6 +79,11 @@ impl WorkMeter {
     /// Returns the number of jobs that were rejected because the queue was full.
     pub(super) fn refused(&self) -> u64 {
         self.counters.refused.snapshot()
+    }
+
+    /// Records the time that a job had waited when a thread took it.
+    pub(crate) fn record_waited(&self, duration: Duration) {
+        self.counters.waited.record(duration);
     }
 
     /// Records a job that took `duration` and ended at `ended`.

@@ -13,7 +13,7 @@ use ledger_limits::{
     Cancel, Charge, CostModel, Estimate, FairQueue, Limit, Permit, QueueFull, ReachedLimit, Work,
 };
 use serde::Serialize;
-use std::{ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
 use tokio::sync::oneshot;
 
 /// Microseconds in a millisecond.
@@ -69,6 +69,7 @@ impl<C> Clone for WorkQueue<C> {
 /// A job with its estimated cost.
 pub(crate) struct Job<C> {
     estimate: Estimate,
+    queued_at: Instant,
     task: Box<dyn Task<C>>,
     /// Held by a long job that runs.
     _permit: Option<Permit<Arc<Limit>>>,
@@ -159,6 +160,7 @@ impl<C: Send + 'static> WorkQueue<C> {
         let task = Box::new(ReplyingTask { work: run, reply });
         let job = Job {
             estimate,
+            queued_at: Instant::now(),
             task,
             _permit: None,
         };
@@ -243,6 +245,7 @@ impl<C: Send + 'static> WorkQueue<C> {
             self.jobs.settle(charge, 0);
             return;
         }
+        self.meter.record_waited(job.queued_at.elapsed());
         let begun_usecs = thread_processor_usecs();
         job.task.run(context);
         let usecs = thread_processor_usecs().saturating_sub(begun_usecs);
@@ -262,8 +265,17 @@ pub struct BudgetStatus {
     pub waiting_ms: u64,
     /// Number of jobs that wait now.
     pub waiting: usize,
+    /// Age of the oldest job that waits now, in milliseconds; 0 if none waits.
+    pub oldest_waiting_ms: u64,
     /// Number of jobs that were rejected because the queue was full, since the start of the node.
     pub rejected: u64,
+}
+
+/// Returns the age of the oldest waiting job in milliseconds, or 0 if none waits.
+pub(crate) fn age_ms(oldest: Option<Instant>) -> u64 {
+    oldest.map_or(0, |queued_at| {
+        u64::try_from(queued_at.elapsed().as_millis()).unwrap_or(u64::MAX)
+    })
 }
 
 /// The operations on a queue that do not depend on its jobs.
@@ -290,6 +302,7 @@ impl<C> Budget for WorkQueue<C> {
             capacity_ms: self.jobs.capacity() / USECS_PER_MS,
             waiting_ms: self.jobs.waiting_cost().div_ceil(USECS_PER_MS),
             waiting: self.jobs.len(),
+            oldest_waiting_ms: age_ms(self.jobs.min_of_waiting(|job| job.queued_at)),
             rejected: self.meter.refused(),
         }
     }
@@ -350,6 +363,7 @@ mod tests {
         let numbers = results.map(|mut result| result.try_recv().unwrap().unwrap());
         assert_eq!(numbers, [1, 2, 3]);
         assert_eq!(queue.status().waiting, 0);
+        assert_eq!(meter.status().waited.count(), 3);
     }
 
     /// Returns two clients of different classes.

@@ -21,6 +21,9 @@ use std::{
 /// within the pause.
 type Step<J> = Box<dyn FnMut(Option<J>, &Receiver<J>) -> ControlFlow<(), Option<Duration>> + Send>;
 
+/// Returns the time that a job has waited in the queue, if it is known.
+type Waited<J> = Box<dyn Fn(&J) -> Option<Duration> + Send>;
+
 /// A worker that executes the jobs of a queue. Dropping it disconnects the queue.
 pub(crate) struct WorkerThread<J> {
     name: &'static str,
@@ -31,6 +34,8 @@ pub(crate) struct WorkerThread<J> {
     nice: u8,
     /// Time without a job after which the worker runs a step without one.
     pause: Option<Duration>,
+    /// `None` if the step itself records how long its jobs have waited.
+    waited: Option<Waited<J>>,
 }
 
 impl<J: Send + 'static> WorkerThread<J> {
@@ -60,12 +65,25 @@ impl<J: Send + 'static> WorkerThread<J> {
             step: Box::new(step),
             nice: 0,
             pause: None,
+            waited: None,
         }
     }
 
     /// Returns the worker with a thread that raises its nice value to `nice`.
     pub(crate) fn with_nice(self, nice: u8) -> Self {
         Self { nice, ..self }
+    }
+
+    /// Returns the worker with a thread that records the time for which each received job has
+    /// waited, as `waited` returns it.
+    pub(crate) fn with_waited(
+        self,
+        waited: impl Fn(&J) -> Option<Duration> + Send + 'static,
+    ) -> Self {
+        Self {
+            waited: Some(Box::new(waited)),
+            ..self
+        }
     }
 
     /// Waits for the next job. Returns `None` if the pause has elapsed, and an error if all
@@ -102,6 +120,11 @@ impl<J: Send + 'static> WorkerThread<J> {
             }
             while let Ok(job) = self.next() {
                 meter.set_depth(self.jobs.len());
+                if let (Some(waited), Some(job)) = (&self.waited, &job)
+                    && let Some(waited) = waited(job)
+                {
+                    meter.record_waited(waited);
+                }
                 let begun = Instant::now();
                 let flow = progress.count(|| self.work(job));
                 let ended = Instant::now();

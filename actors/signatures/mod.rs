@@ -28,7 +28,7 @@ pub use scheduler::Lane;
 
 use crate::{
     NodeError, Overload, SignaturesConfig, SubmitError,
-    runtime::{fatal::FatalErrorReporter, progress::Watches},
+    runtime::{fatal::FatalErrorReporter, progress::Watches, work_meter::WorkStatus},
 };
 use crossbeam_channel::Sender;
 use ledger_limits::{ClientKey, Limit, Permit, ReachedLimit};
@@ -228,6 +228,11 @@ impl SignatureChecks {
         for lane in [Lane::Trusted, Lane::Untrusted] {
             self.lanes.of(lane).jobs.set_capacity(capacity as u64);
         }
+    }
+
+    /// Returns the metrics of the threads, for which a job is a batch.
+    pub(crate) fn work_status(&self) -> WorkStatus {
+        self.lanes.work_status()
     }
 
     /// Returns the metrics of both lanes, the trusted lane first.

@@ -7,13 +7,20 @@
 //! rejections.
 
 use super::scheduler::Lane;
+use crate::runtime::{
+    work_meter::{WorkMeter, WorkStatus},
+    work_queue::age_ms,
+};
 use crossbeam_channel::{Receiver, Sender};
 use ledger_limits::{Cancel, ClientKey, FairQueue, Limit, Permit, QueueFull};
 use ledger_metrics::{Computed, Counter, Metric, counters};
 use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
 use serde::Serialize;
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 use tokio::sync::oneshot;
+
+/// Name of the threads. The kernel stores 15 characters of it.
+pub(super) const THREAD: &str = "signature-check";
 
 counters! {
     /// Counters of one lane.
@@ -31,6 +38,8 @@ counters! {
         pub waiting_signatures: Computed<usize>,
         /// Number of transactions that wait now.
         pub waiting: Computed<usize>,
+        /// Age of the oldest transaction that waits now, in milliseconds; 0 if none waits.
+        pub oldest_waiting_ms: Computed<u64>,
         /// Transactions that were accepted.
         pub accepted: Counter,
         /// Transactions that were rejected because the lane was full.
@@ -63,6 +72,7 @@ impl LaneCounters {
             capacity_signatures: count(queue.capacity()),
             waiting_signatures: count(queue.waiting_cost()),
             waiting,
+            oldest_waiting_ms: age_ms(queue.min_of_waiting(|job| job.queued_at)),
             ..self.snapshot()
         }
     }
@@ -74,6 +84,7 @@ pub(super) type Verdict = Result<CheckedTransaction, Discard>;
 /// Transactions of one client to verify together, and the channel for their verdicts, in order.
 #[derive(Debug)]
 pub(super) struct Job {
+    pub(super) queued_at: Instant,
     pub(super) transactions: Vec<SignedTransaction>,
     /// Cost of all checks, at least 1 for each transaction.
     pub(super) cost: usize,
@@ -128,6 +139,8 @@ pub(super) struct Lanes {
     pub(super) woken: Receiver<()>,
     /// Counts the threads that check a costly transaction. Its maximum is the number of threads.
     pub(super) costly: Arc<Limit>,
+    /// Metrics of the threads. A job of it is a batch.
+    pub(super) meter: Arc<WorkMeter>,
 }
 
 impl Lanes {
@@ -140,6 +153,20 @@ impl Lanes {
             wake,
             woken,
             costly: Arc::new(Limit::new(threads)),
+            meter: Arc::new(WorkMeter::new(THREAD, threads)),
+        }
+    }
+
+    /// Returns the metrics of the threads.
+    pub(super) fn work_status(&self) -> WorkStatus {
+        let lanes = [&self.trusted, &self.untrusted];
+        WorkStatus {
+            depth: lanes.iter().map(|lane| lane.jobs.len()).sum(),
+            refused: lanes
+                .iter()
+                .map(|lane| lane.counters.refused.snapshot())
+                .sum(),
+            ..self.meter.status()
         }
     }
 
@@ -171,6 +198,7 @@ impl Lanes {
         let costs = transactions.iter().map(check_cost);
         let (verdicts, receiver) = oneshot::channel();
         let job = Job {
+            queued_at: Instant::now(),
             cost: costs.fold(0, usize::saturating_add),
             transactions,
             verdicts,

@@ -1,7 +1,7 @@
 //! The signature threads.
 
 use super::{
-    queues::{Job, Lanes},
+    queues::{Job, Lanes, THREAD},
     scheduler::{Batch, LaneScheduler, TRUSTED_BATCH_MAX},
 };
 use crate::runtime::{
@@ -23,10 +23,8 @@ use std::{
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread::{self, JoinHandle},
+    time::Instant,
 };
-
-/// Name of the threads. The kernel stores 15 characters of it.
-const THREAD: &str = "signature-check";
 
 /// Stop signal for the signature threads.
 #[derive(Clone, Debug)]
@@ -66,7 +64,13 @@ pub(super) fn spawn(
             tracing::warn!(%error, "the nice value of the signature thread could not be raised");
         }
         while let Some(batch) = checker.next() {
+            let begun = Instant::now();
+            for job in &batch.jobs {
+                checker.lanes.meter.record_waited(begun - job.queued_at);
+            }
             progress.count(|| checker.check(batch));
+            let ended = Instant::now();
+            checker.lanes.meter.record_job(ended, ended - begun);
         }
     })
 }

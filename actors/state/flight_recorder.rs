@@ -17,6 +17,7 @@ use std::{
             fence,
         },
     },
+    time::Duration,
 };
 
 /// Maximum number of blocks in a recording. A loaded node orders that many in a minute or more.
@@ -158,6 +159,16 @@ impl FlightRecorder {
                 slot.elapsed_usecs[stage as usize].store(elapsed_usecs, Relaxed);
             }
         }
+    }
+
+    /// Returns the time since a block reached a stage, or `None` if it has no entry, or has not
+    /// reached the stage.
+    pub(crate) fn time_since(&self, stage: BlockStage, height: u64) -> Option<Duration> {
+        let slot = self.slot(height);
+        let reached_usecs = slot.elapsed_usecs[stage as usize].load(Relaxed);
+        let is_of_block = slot.height.load(Acquire) == height;
+        (is_of_block && reached_usecs > 0)
+            .then(|| Duration::from_micros(self.elapsed_usecs().saturating_sub(reached_usecs)))
     }
 
     /// Records that all blocks up to `height` are applied now, except those that were before.

@@ -116,7 +116,14 @@ impl Writer {
         reporter: FatalErrorReporter,
     ) -> WorkerThread<WriteJob> {
         let is_discarded = jobs.is_discarded();
-        WorkerThread::with_pause(THREAD, jobs.jobs, move |first, queued| {
+        let recorder = self.recorder.clone();
+        let waited = move |job: &WriteJob| match job {
+            WriteJob::Block(block) => {
+                recorder.time_since(BlockStage::Executed, block.block().height())
+            }
+            WriteJob::PruneStep(_) => None,
+        };
+        let thread = WorkerThread::with_pause(THREAD, jobs.jobs, move |first, queued| {
             if is_discarded() {
                 return ControlFlow::Continue(None);
             }
@@ -142,7 +149,8 @@ impl Writer {
                     }
                 },
             }
-        })
+        });
+        thread.with_waited(waited)
     }
 
     /// Reports that the pending writes wait for disk space, with the cause.

@@ -174,6 +174,15 @@ impl<J> FairQueue<J> {
         self.len() == 0
     }
 
+    /// Returns the lowest `key` of the first jobs of all clients that wait. With the time of the
+    /// arrival as key, that is the one of the oldest job, unless a client has a continued one.
+    pub fn min_of_waiting<K: Ord>(&self, key: impl Fn(&J) -> K) -> Option<K> {
+        let state = self.state();
+        let clients = state.turns.iter().map(|(_, _, key)| key.index());
+        let first = clients.filter_map(|index| state.clients[index].jobs.front());
+        first.map(|(_, job)| key(job)).min()
+    }
+
     /// Adds a job that continues admitted work of `client`, before its other jobs and regardless of
     /// the capacity. The caller bounds the number of such jobs.
     pub fn push_continued(&self, client: ClientKey, cost: u64, job: J) {

@@ -65,6 +65,7 @@ impl Pool {
             cost_usecs: self.costs.estimate_usecs(&pending.transaction),
             inserted_at_secs: pending.inserted_at_secs,
             expires_at_secs,
+            admitted_ticks: self.now_ticks,
             is_taken: false,
             transaction: pending.transaction,
         };

@@ -1,8 +1,13 @@
 //! Effects of a durable block on the pool.
 
-use super::{BlockTimes, Pool, account::Account, entry::Entry};
+use super::{
+    BlockTimes, Pool,
+    account::Account,
+    entry::{Entry, time_between},
+};
 use crate::{RemovalReason, protocol::mempool::PoolKey};
 use ledger_crypto::{HashValue, map::HashMap};
+use ledger_metrics::DurationRecorder;
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, ExecutedBlock,
     ReplayProtector::{self, Nonce, SequenceNumber},
@@ -12,14 +17,21 @@ use std::sync::Arc;
 
 impl Pool {
     /// Records the work of the transactions of a durable block, and its times. Later estimates
-    /// follow both.
+    /// follow both. Records in `latency` the time since the admission of each that the pool holds.
     ///
     /// Returns the sum of the estimates with which the pool admitted the executed ones that it
     /// holds, in microseconds.
-    pub fn record_times(&mut self, block: &ExecutedBlock, times: BlockTimes) -> u64 {
+    pub fn record_times(
+        &mut self,
+        block: &ExecutedBlock,
+        times: BlockTimes,
+        latency: &DurationRecorder,
+    ) -> u64 {
         let held = |hash: &HashValue| {
             let PoolKey { sender, protector } = PoolKey::of(self.by_hash.get(hash)?.raw());
-            self.accounts.get(&sender)?.get(protector)
+            let entry = self.accounts.get(&sender)?.get(protector)?;
+            latency.record(time_between(entry.admitted_ticks, self.now_ticks));
+            Some(entry)
         };
         self.costs.record(block, held, times)
     }

@@ -1,13 +1,30 @@
 //! A transaction of the pool with its metadata, and its keys in the indices.
 
 use ledger_types::CheckedTransaction;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// The tags of a transaction, in microseconds; see [`super::account_queue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tags {
     pub(super) start: u64,
     pub(super) end: u64,
+}
+
+/// Length of a tick of [`admission_ticks`] in microseconds, as a power of two: 16.
+///
+/// It is so short that the latency of a lone client has several ticks, and so long that 32 bits,
+/// which an entry has to spare, are 19 hours.
+const TICK_BITS: u32 = 4;
+
+/// Returns a time in microseconds in ticks that wrap around.
+pub(super) fn admission_ticks(now_usecs: u64) -> u32 {
+    (now_usecs >> TICK_BITS) as u32
+}
+
+/// Returns the time from `admitted_ticks` to `now_ticks`.
+pub(super) fn time_between(admitted_ticks: u32, now_ticks: u32) -> Duration {
+    let ticks = u64::from(now_ticks.wrapping_sub(admitted_ticks));
+    Duration::from_micros(ticks << TICK_BITS)
 }
 
 /// The values that decide when a block takes a ready transaction.
@@ -67,6 +84,8 @@ pub(super) struct Entry {
     pub(super) inserted_at_secs: u64,
     /// Time of expiration, in Unix seconds.
     pub(super) expires_at_secs: u64,
+    /// Time of admission, as [`admission_ticks`] counts it.
+    pub(super) admitted_ticks: u32,
     /// Whether a block has taken the transaction. Otherwise it waits, ready or parked.
     pub(super) is_taken: bool,
 }
@@ -93,5 +112,18 @@ impl Entry {
 
     pub(super) fn expiry_key(&self) -> ExpiryKey {
         (self.expires_at_secs, self.insertion)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_a_time_across_the_wrap_around_of_ticks() {
+        for (admitted_usecs, usecs) in [(0, 0), (1_000, 480), ((1 << 36) - 160, 320)] {
+            let [admitted, now] = [admitted_usecs, admitted_usecs + usecs].map(admission_ticks);
+            assert_eq!(time_between(admitted, now), Duration::from_micros(usecs));
+        }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     mempool::persistence::{file, restore},
 };
 use fastrand::Rng;
+use ledger_metrics::DurationRecorder;
 use ledger_test_support::{
     block::{block, leaving_out},
     development_chain,
@@ -333,7 +334,8 @@ impl<'a> History<'a> {
                 write_usecs: self.random.bool().then(|| self.random.u64(..20_000)),
             }),
         };
-        self.pool.record_times(&block, times);
+        self.pool
+            .record_times(&block, times, &DurationRecorder::default());
         let pending_count = executed
             .iter()
             .filter(|one| self.pool.get(&one.hash()).is_some())

@@ -31,7 +31,7 @@ use account::Account;
 use account_queue::AccountQueue;
 pub use costs::BlockTimes;
 use costs::Costs;
-use entry::{Amount, Entry, ExpiryKey};
+use entry::{Amount, Entry, ExpiryKey, admission_ticks};
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_limits::CostModel;
 use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
@@ -74,6 +74,8 @@ pub struct Pool {
     costs: Costs,
     /// Insertion number of the next submitted transaction.
     next_insertion: u64,
+    /// The newest time that [`Self::observe_time`] was called with.
+    now_ticks: u32,
     /// All transactions in the pool.
     total: Amount,
     parked: Amount,
@@ -98,6 +100,7 @@ impl Pool {
             account_queue: AccountQueue::default(),
             costs: Costs::default(),
             next_insertion: 0,
+            now_ticks: 0,
             total: Amount::default(),
             parked: Amount::default(),
             removal_log: RemovalLog::default(),
@@ -123,6 +126,12 @@ impl Pool {
     /// Returns the cost model of the pool's estimates.
     pub(crate) fn cost_model(&self) -> &Arc<CostModel> {
         self.costs.model()
+    }
+
+    /// Sets the time of later admissions and commits, in microseconds. It decides nothing, and
+    /// serves only the latency that [`Self::record_times`] records.
+    pub(super) fn observe_time(&mut self, now_usecs: u64) {
+        self.now_ticks = admission_ticks(now_usecs);
     }
 
     /// Returns the number of transactions in the pool, including those of blocks that are not

@@ -273,6 +273,7 @@ mod tests {
             cost_usecs: 1 + number,
             inserted_at_secs: 0,
             expires_at_secs: 1,
+            admitted_ticks: 0,
             is_taken: false,
         }
     }

@@ -58,7 +58,7 @@ impl<A: Actor> Envelope<A> {
         let begun = Instant::now();
         let metrics = &self.metrics;
         let _panic_guard = metrics.panic_guard();
-        metrics.record_begun(self.label_index);
+        metrics.record_begun(self.label_index, self.sent);
         (self.open)(actor);
         metrics.record_handled(self.label_index, self.sent, begun);
     }

@@ -14,7 +14,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 counters! {
@@ -32,6 +32,9 @@ counters! {
         pub capacity: Computed<usize>,
         /// Number of requests that wait now, counted in the same way.
         pub depth: Computed<usize>,
+        /// Age of the oldest message that waits now, in milliseconds; 0 if none waits. It is an upper
+        /// bound: the age of the message before it, which is being handled or was the last one.
+        pub oldest_waiting_ms: Computed<u64>,
         /// Maximum number of requests that waited simultaneously since the capacity was set.
         pub high_water: Gauge,
         /// Time since the capacity was set, by the start of the node or by a change, in seconds.
@@ -80,6 +83,9 @@ pub(super) struct MailboxMetrics {
     /// Index of the label of the message that is being handled, plus one; 0 between two messages.
     /// Relaxed, because it orders no other memory access.
     handling: AtomicUsize,
+    /// Time from the creation to the sending of the message that was begun last, in nanoseconds.
+    /// Later messages are younger. Relaxed, because it orders no other memory access.
+    begun_sent_nanos: AtomicU64,
     busy: BusyRatio,
     counters: MailboxCounters,
 }
@@ -102,6 +108,7 @@ impl MailboxMetrics {
             labels,
             handled_by_label: labels.iter().map(|_| Counter::default()).collect(),
             handling: AtomicUsize::new(0),
+            begun_sent_nanos: AtomicU64::new(0),
             busy: BusyRatio::new(),
             counters: MailboxCounters::default(),
         }
@@ -130,9 +137,26 @@ impl MailboxMetrics {
         self.counters.protocol.increment();
     }
 
-    /// Records that the handler of a message begins.
-    pub(super) fn record_begun(&self, label_index: usize) {
+    /// Records that the handler of a message that was sent at `sent` begins.
+    pub(super) fn record_begun(&self, label_index: usize, sent: Instant) {
         self.handling.store(label_index + 1, Relaxed);
+        let sent_after = sent - self.created_at;
+        self.begun_sent_nanos
+            .store(sent_after.as_nanos() as u64, Relaxed);
+    }
+
+    /// Returns the age of the oldest message that waits, in milliseconds, or 0 if none waits.
+    /// `handled` is the number of messages that were handled.
+    fn oldest_waiting_ms(&self, handled: u64) -> u64 {
+        let counters = &self.counters;
+        let sent = counters.accepted.snapshot() + counters.protocol.snapshot();
+        let in_progress = u64::from(self.handling.load(Relaxed) > 0);
+        if sent <= handled + in_progress {
+            return 0;
+        }
+        let begun_sent = Duration::from_nanos(self.begun_sent_nanos.load(Relaxed));
+        let age = self.created_at.elapsed().saturating_sub(begun_sent);
+        age.as_millis() as u64
     }
 
     /// Records a handled message. `sent` is the time of its sending, and `begun` the time at which
@@ -189,6 +213,7 @@ impl MailboxMetrics {
             thread: self.thread,
             capacity: self.waiting.max(),
             depth: self.waiting.held(),
+            oldest_waiting_ms: self.oldest_waiting_ms(counts.handling.count()),
             capacity_set_secs: self
                 .age_secs()
                 .saturating_sub(self.capacity_set_after_secs.load(Relaxed)),

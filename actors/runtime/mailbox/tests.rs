@@ -250,12 +250,15 @@ async fn counts_handled_messages_by_kind_and_duration() {
     while begun.elapsed() < BUSY_TIME {
         std::hint::spin_loop();
     }
+    let oldest_ms = fixture.mailbox.status().oldest_waiting_ms;
+    assert!(oldest_ms >= BUSY_TIME.as_millis() as u64, "{oldest_ms}");
     fixture.release_messages(2);
     assert_eq!(
         (fixture.started.recv(), fixture.started.recv()),
         (Ok(1), Ok(2))
     );
     let status = fixture.mailbox.status();
+    assert_eq!(status.oldest_waiting_ms, 0, "none waits");
     assert_eq!(status.handled, 2, "the third message is in progress");
     assert_eq!(status.handled_by_kind, [("test", 2)].into());
     assert_eq!((status.waited.count(), status.handling.count()), (2, 2));

@@ -236,6 +236,9 @@ fn serves_good_transactions_before_a_flood_of_bad_ones() {
     assert!(trusted.batches < GOOD as u64, "batches contain many jobs");
     drop(shutdown);
     join(threads);
+    let work = checks.work_status();
+    assert_eq!(work.took.count(), trusted.batches + untrusted.batches);
+    assert_eq!(work.waited.count() as usize, GOOD + BAD);
 }
 
 /// Without this rule, a flood of transactions with many signatures would take nearly all of the

@@ -53,6 +53,13 @@ fn writes_the_time_of_each_stage_and_null_for_those_that_a_block_has_not_reached
     recorder.record_ordered(8, 0, 0);
     at(150, BlockStage::Executed, &[7]);
     at(155, BlockStage::ExecutionBegun, &[8]);
+    let since = |stage, height| recorder.time_since(stage, height);
+    assert_eq!(
+        since(BlockStage::ExecutionBegun, 7),
+        Some(Duration::from_micros(45))
+    );
+    assert_eq!(since(BlockStage::Durable, 7), None);
+    assert_eq!(since(BlockStage::Executed, 6), None, "it has no entry");
     at(400, BlockStage::Durable, &[7]);
     at(420, BlockStage::Visible, &[7]);
     elapsed.store(450, Relaxed);

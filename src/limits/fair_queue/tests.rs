@@ -89,6 +89,19 @@ fn jobs_that_are_not_allowed_keep_their_turns() {
 }
 
 #[test]
+fn finds_the_lowest_key_of_the_first_jobs_of_all_clients() {
+    let queue = FairQueue::<Job>::new(u64::MAX, 10_000);
+    let lowest = || queue.min_of_waiting(|job| job.client);
+    assert_eq!(lowest(), None);
+    for client in [3, 2, 4, 3] {
+        push(&queue, client, 10).unwrap();
+    }
+    assert_eq!(lowest(), Some(2));
+    queue.pop_where(|client, _, _| client == key(2)).unwrap();
+    assert_eq!(lowest(), Some(3));
+}
+
+#[test]
 fn a_client_with_jobs_in_two_queues_has_one_share_of_both() {
     let queues = [(); 2].map(|()| FairQueue::new(u64::MAX, 10_000));
     for _ in 0..1_000 {

@@ -48,6 +48,7 @@ fn entry(transaction: &Arc<CheckedTransaction>, cost_usecs: u64) -> Entry {
         cost_usecs,
         inserted_at_secs: 0,
         expires_at_secs: u64::MAX,
+        admitted_ticks: 0,
         is_taken: true,
     }
 }

@@ -189,6 +189,13 @@ fn workers(all: &[WorkStatus], families: &mut Families) {
     for worker in all {
         took.histogram_sample(&labels(worker), Unit::Time, &worker.took);
     }
+    let mut waited = families.histogram((
+        "ledger_worker_waited_seconds",
+        "Time that jobs waited for a thread; of those that the writer takes together, the first.",
+    ));
+    for worker in all {
+        waited.histogram_sample(&labels(worker), Unit::Time, &worker.waited);
+    }
 }
 
 fn stalls(node: &NodeHandle, families: &mut Families) {

@@ -135,6 +135,13 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
             "Estimated time of the committed transactions in blocks, as of their admission.",
         ))
         .sample(&[], status.estimated_usecs as f64 / 1e6);
+    families
+        .histogram((
+            "ledger_pool_commit_seconds",
+            "Time of the transactions of durable blocks from their admission to the mempool until \
+             it was notified of the block; a restart admits them anew.",
+        ))
+        .histogram_sample(&[], Unit::Time, &status.latency);
     let mut left = families.counter((
         "ledger_pool_left_total",
         "Transactions that left the mempool, by reason.",
