@@ -169,6 +169,7 @@ pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},
     mailbox::MailboxStatus,
     progress::{Progress, QueueProgress},
+    thread_name::name_thread,
     work_meter::WorkStatus,
     work_queue::BudgetStatus,
 };

@@ -3,6 +3,7 @@
 use super::{
     fatal::FatalErrorReporter,
     mailbox::{Inbox, Mailbox},
+    thread_name::name_thread,
     timer::TimedActor,
 };
 use actix::{Arbiter, System};
@@ -83,7 +84,10 @@ impl Arbiters {
             reporter,
         };
         for name in NAMES[threads.clamp(1, THREADS_MAX) - 1] {
-            started.arbiters.push((name, Arbiter::try_new()?));
+            let arbiter = Arbiter::try_new()?;
+            // `false` means that the arbiter has ended.
+            let _ = arbiter.spawn_fn(|| name_thread(name));
+            started.arbiters.push((name, arbiter));
         }
         Ok(started)
     }

@@ -7,6 +7,7 @@ pub(crate) mod fatal;
 pub(crate) mod mailbox;
 pub(crate) mod nice;
 pub(crate) mod progress;
+pub(crate) mod thread_name;
 pub(crate) mod timer;
 pub(crate) mod work_meter;
 pub(crate) mod work_queue;

@@ -7,8 +7,19 @@ use super::{
 use std::{collections::BTreeSet, fs};
 use syn::{Expr, ExprLit, Item, Lit};
 
-/// Threads without a constant: that of the process, and those of the arbiters, by their number.
-const OTHER_THREADS: [&str; 5] = ["actors", "commit", "main", "mempool", "storage"];
+/// Threads without a constant: that of the process, those of the arbiters, by their number, and the
+/// workers of each listener.
+const OTHER_THREADS: [&str; 9] = [
+    "actors",
+    "commit",
+    "http-admin",
+    "http-api",
+    "http-faucet",
+    "http-graphql",
+    "main",
+    "mempool",
+    "storage",
+];
 
 /// The setting of each actor in the table of limits.
 const OF_ACTOR: &str = "actors.NAME.mailbox_capacity";

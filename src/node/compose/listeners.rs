@@ -17,7 +17,7 @@ use crate::{
     tunable::{RunTimeSettings, Targets},
 };
 use actix_web::web::ServiceConfig;
-use ledger_actors::NodeHandle;
+use ledger_actors::{NodeHandle, name_thread};
 use ledger_api::{ApiState, Connection};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_http::{
@@ -328,6 +328,7 @@ where
     let thread: Arc<str> = format!("http-{}", options.name).into();
     let routes = move |config: &mut ServiceConfig| {
         // Each worker thread calls this once.
+        name_thread(&thread);
         actix_web::rt::spawn(node.watch_event_loop(Arc::clone(&thread)));
         routes(config);
     };
