@@ -6,6 +6,7 @@
 //! | `config/` | table of settings, layers of the configuration |
 //! | `compose/` | composition root: start, service, reload and stop of a node |
 //! | `consensus/` | the directory and the engine of a validator (feature `bft`) |
+//! | `observe/` | snapshots of all actors, threads and queues; the stage that limits throughput |
 //! | `admin/`, `faucet/` | the listeners beside the REST interface |
 //! | `console/` | the pages of the admin listener |
 //! | `access/` | access control of these listeners, secret files |
@@ -28,6 +29,7 @@ mod config;
 mod consensus;
 mod console;
 mod faucet;
+mod observe;
 mod open_files;
 mod replaced_file;
 mod signals;

@@ -35,6 +35,7 @@ mod log_reader;
 mod metrics;
 #[cfg(target_os = "linux")]
 mod nice;
+mod observe;
 mod overload;
 mod pruned;
 mod read_your_writes;

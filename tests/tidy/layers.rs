@@ -80,6 +80,7 @@ const LAYERS: [(&str, Layers); 6] = [
             &["config"],
             &["tunable"],
             &["consensus"],
+            &["observe"],
             &["admin", "faucet"],
             &["console"],
             &["compose"],

@@ -100,6 +100,12 @@ impl ApiState {
         self.body_bytes_max.load(Relaxed)
     }
 
+    /// Returns the memory of the bodies of requests that are in progress, in bytes.
+    /// `api.bodies_bytes_max` limits it.
+    pub fn bodies_bytes(&self) -> usize {
+        self.bodies.held_bytes()
+    }
+
     /// Returns the state for the requests of one thread, and a task that must run on that thread
     /// while there are any; see [`NodeHandle::for_thread`].
     pub(crate) fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {

@@ -73,6 +73,12 @@ impl Connection {
         sleep(WORK_ENDS_WITHIN).await;
     }
 
+    /// Waits until a request that streams without an end must end: its listener has begun to stop,
+    /// or the client has closed its side.
+    pub fn stream_ends(request: &HttpRequest) -> impl Future<Output = ()> + use<> {
+        Self::waits_end(Self::of(request))
+    }
+
     /// Returns the connection of a request, if its listener has made one.
     fn of(request: &HttpRequest) -> Option<Rc<Self>> {
         let of_connection = request.conn_data::<Rc<Self>>().cloned();

@@ -66,6 +66,12 @@ impl RouteMeters {
         }
     }
 
+    /// Returns the number of responses of all routes.
+    pub fn responses(&self) -> u64 {
+        let counts = self.0.iter().map(|meter| meter.took.snapshot().count());
+        counts.sum()
+    }
+
     /// Returns the current values of the routes that have responded to a request.
     pub fn status(&self) -> Vec<RouteStatus> {
         self.0.iter().filter_map(RouteMeter::status).collect()

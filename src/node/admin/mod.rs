@@ -15,6 +15,8 @@
 //! | `/storage` | readable versions, size of the ledger and its limit |
 //! | `/flight` | writes the times of the newest blocks into the data directory |
 //! | `/tls/reload` | reads the certificates of the listeners again |
+//! | `/snapshot`, `/history` | actors, threads and queues now, and in the newest 15 minutes |
+//! | `/events` | a snapshot each second, as server-sent events |
 //! | `/metrics` | all counters, in the text format of Prometheus |
 
 mod actors;
@@ -29,6 +31,7 @@ mod filter;
 mod flight;
 mod forecast;
 mod metrics;
+mod observe;
 mod peers;
 mod phase;
 mod routes;
@@ -41,7 +44,7 @@ pub use authorize::CSRF_FIELD;
 pub use checks::{Check, checks};
 #[cfg(feature = "bft")]
 pub use consensus::{ConsensusStatus, Role};
-pub use context::{Admin, BODY_BYTES_MAX};
+pub use context::{Admin, BODY_BYTES_MAX, EventStreams};
 pub use forecast::StorageForecast;
 #[cfg(feature = "bft")]
 pub use peers::{Admitted, Peers};

@@ -5,7 +5,7 @@ use super::{
     authorize::authorize,
     budgets, checks, connections, consensus,
     context::{Admin, BODY_BYTES_MAX},
-    filter, flight, metrics, peers, settings, storage, switches,
+    filter, flight, metrics, observe, peers, settings, storage, switches,
     tls::{self, Certificates},
 };
 use actix_web::{
@@ -138,6 +138,21 @@ pub fn configure(
                 web::resource("/tls/reload")
                     .route(web::post().to(tls::reload))
                     .default_service(wrong_method("POST")),
+            )
+            .service(
+                web::resource("/snapshot")
+                    .route(web::get().to(observe::snapshot))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/history")
+                    .route(web::get().to(observe::history))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/events")
+                    .route(web::get().to(observe::events))
+                    .default_service(wrong_method("GET")),
             )
             .service(
                 web::resource("/metrics")

@@ -9,11 +9,12 @@ use super::{
 };
 use crate::{
     access::Gate,
-    admin::{self, Certificates, PhaseCell, StorageForecast},
+    admin::{self, Certificates, EventStreams, PhaseCell, StorageForecast},
     config::{Config, Settings},
     consensus::PeerRegistry,
     console,
     faucet::{self, Faucet},
+    observe::{Observer, Sampler, Sources},
     tunable::{RunTimeSettings, Targets},
 };
 use actix_web::web::ServiceConfig;
@@ -48,6 +49,8 @@ pub struct Listeners {
     faucet: Option<Listener>,
     admin: Listener,
     settings: RunTimeSettings,
+    /// Runs until the listeners stop, because the admin listener serves what it takes.
+    _sampler: Sampler,
 }
 
 /// The parts of the process that the listeners use, beside settings and actors.
@@ -118,6 +121,12 @@ impl Listeners {
             connections: resources.connections,
             opened: ListenerRegistry::default(),
         };
+        let sources = Sources {
+            node: node.clone(),
+            api: state.clone(),
+            http_workers: worker_threads(settings.api_listener.workers),
+        };
+        let (sampler, observer) = Sampler::start(sources);
         // In the order of the metrics.
         let api_options = parts.api_options(resources.certificates.api.clone());
         let run_time = RunTimeSettings::new(
@@ -131,7 +140,7 @@ impl Listeners {
         );
         let graphql = parts.graphql(node, &state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let admin = parts.admin(node, state.clone(), run_time.clone(), resources)?;
+        let admin = parts.admin(node, state.clone(), run_time.clone(), observer, resources)?;
         // Last, so that no transaction is accepted before the other listeners have their threads.
         let api = start(node, &api_options, move |config| {
             ledger_api::configure(config, &state);
@@ -142,6 +151,7 @@ impl Listeners {
             faucet,
             admin,
             settings: run_time,
+            _sampler: sampler,
         })
     }
 
@@ -245,6 +255,7 @@ impl Parts<'_> {
         node: &NodeHandle,
         state: ApiState,
         run_time: RunTimeSettings,
+        observer: Observer,
         resources: ListenerResources,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
@@ -257,6 +268,8 @@ impl Parts<'_> {
             data_dir,
             phase: resources.phase,
             forecast: resources.forecast,
+            observer,
+            event_streams: EventStreams::default(),
             peers: resources.peers,
         };
         let certificates = resources.certificates;

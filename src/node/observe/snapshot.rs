@@ -125,6 +125,9 @@ pub struct Stage {
     pub busy_permille: Option<u64>,
     /// Time for which the threads waited for a core, in the same unit.
     pub core_wait_permille: Option<u64>,
+    /// Time in handlers or jobs, waiting included, in thousandths of the time of all threads. Near
+    /// 1,000 the threads never had to wait for work.
+    pub occupied_permille: Option<u64>,
     /// Messages, jobs or transactions that arrived, per second.
     pub in_per_s: Option<f64>,
     /// Messages, jobs or transactions that were done, per second.
@@ -157,7 +160,8 @@ pub struct Queue {
     pub waited_p50_us: Option<u64>,
     /// 99th percentile of that time.
     pub waited_p99_us: Option<u64>,
-    /// Whether work waited whenever the stage could take some, in the whole interval.
+    /// Whether work waited whenever the stage could take some, in the whole interval. The queue of
+    /// an actor is observed at both ends of the interval only.
     pub was_never_empty: bool,
 }
 

@@ -17,7 +17,7 @@
 mod figures;
 mod load;
 mod observers;
-mod passkeys;
+pub mod passkeys;
 
 use figures::{Figures, allowed_bytes};
 use futures::future::join_all;

@@ -68,6 +68,9 @@ async fn rejects_every_request_without_the_configured_token() {
             );
             assert!(response.json["error_code"].is_string(), "{}", response.text);
         }
+        if route == super::STREAM && method == Method::GET {
+            continue;
+        }
         let response = send(&node, &method, &url, &[("authorization", &bearer)]).await;
         assert_eq!(
             response.status, status,

@@ -4,7 +4,8 @@
 //! does not provide are omitted.
 
 use super::family::Families;
-use crate::telemetry;
+use crate::{observe::ProcessReading, telemetry};
+use std::time::Duration;
 
 /// Appends the metrics of the process.
 pub fn collect(families: &mut Families) {
@@ -25,6 +26,30 @@ pub fn collect(families: &mut Families) {
         // An error omits the remaining metrics of this response.
         let _ = linux::collect(families);
     }
+    threads(families);
+}
+
+/// Appends the time of the threads, from the same source as the snapshots.
+fn threads(families: &mut Families) {
+    let reading = ProcessReading::now();
+    let by_name = reading.times_by_name();
+    let seconds = |nanos| Duration::from_nanos(nanos).as_secs_f64();
+    let mut spent = families.counter((
+        "ledger_thread_cpu_seconds_total",
+        "Processor time of threads by name, cut to 15 characters by the kernel (Linux).",
+    ));
+    for (thread, time) in &by_name {
+        spent.sample(&[("thread", thread)], seconds(time.cpu_nanos));
+    }
+    let mut waited = families.counter((
+        "ledger_thread_core_wait_seconds_total",
+        "Time for which threads could run and waited for a core, by name (Linux with schedstat).",
+    ));
+    for (thread, time) in &by_name {
+        if let Some(nanos) = time.core_wait_nanos {
+            waited.sample(&[("thread", thread)], seconds(nanos));
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -37,10 +62,6 @@ mod linux {
         process::{LimitValue, Process},
         ticks_per_second,
     };
-    use std::collections::BTreeMap;
-
-    /// Maximum number of threads that are read: far more than a node has.
-    const THREADS_MAX: usize = 4_096;
 
     /// Appends the metrics from `/proc`.
     ///
@@ -92,24 +113,6 @@ mod linux {
                 "Processor time of the process in user and system mode (Linux).",
             ))
             .sample(&[], (stat.utime + stat.stime) as f64 / ticks);
-        threads(&process, ticks, families)
-    }
-
-    fn threads(process: &Process, ticks: f64, families: &mut Families) -> ProcResult<()> {
-        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-        for task in process.tasks()?.take(THREADS_MAX) {
-            // A thread that has ended meanwhile has no file any more.
-            if let Ok(stat) = task.and_then(|task| task.stat()) {
-                *by_name.entry(stat.comm).or_default() += stat.utime + stat.stime;
-            }
-        }
-        let mut family = families.counter((
-            "ledger_thread_cpu_seconds_total",
-            "Processor time of threads by name, cut to 15 characters by the kernel (Linux).",
-        ));
-        for (thread, spent) in &by_name {
-            family.sample(&[("thread", thread)], *spent as f64 / ticks);
-        }
         Ok(())
     }
 }
