@@ -1,9 +1,7 @@
 //! State of the admin listener's handlers, and the bodies and errors that they share.
 
 use super::{forecast::StorageForecast, phase::PhaseCell};
-use crate::{
-    access::Gate, consensus::PeerRegistry, observe::Observer, tunable::RunTimeSettings,
-};
+use crate::{access::Gate, consensus::PeerRegistry, observe::Observer, tunable::RunTimeSettings};
 use actix_web::{HttpResponse, http::StatusCode};
 use ledger_actors::NodeHandle;
 use ledger_api::{ApiState, ErrorBody, ErrorCode, ErrorKind, UnencodedBody};

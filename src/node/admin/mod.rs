@@ -50,4 +50,5 @@ pub use forecast::StorageForecast;
 pub use peers::{Admitted, Peers};
 pub use phase::{Phase, PhaseCell};
 pub use routes::configure;
+pub use settings::settings_report;
 pub use tls::{Certificates, ReloadGuard, ReloadLock};

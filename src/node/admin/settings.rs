@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     config::{RawValue, Value},
-    tunable::{Change, ChangeError, Keep, Kept, RunTimeSettings},
+    tunable::{Change, ChangeError, Keep, Kept, Load, RunTimeSettings, SettingsReport},
 };
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web::Data};
 use ledger_api::{ErrorCode, ErrorKind, UnencodedBody};
@@ -32,9 +32,23 @@ struct ChangeBody {
     revert_after_secs: Option<u64>,
 }
 
+/// Returns all settings, with the values that the newest snapshot suggests.
+pub fn settings_report(admin: &Admin) -> SettingsReport {
+    let published = admin.observer.newest();
+    let stages = published.snapshot.stages.iter();
+    let loads = stages.filter_map(|stage| {
+        Some(Load {
+            key: stage.queue?.setting?,
+            rejected_per_s: stage.rejected_per_s?,
+            busy_permille: stage.busy_permille.unwrap_or(0),
+        })
+    });
+    admin.settings.report(&loads.collect::<Vec<_>>())
+}
+
 /// `GET /settings`: responds with all settings, the memory limits, and the newest changes.
 pub async fn list(admin: Data<Admin>) -> HttpResponse {
-    HttpResponse::Ok().json(admin.settings.report(&[]))
+    HttpResponse::Ok().json(settings_report(&admin))
 }
 
 /// `PATCH /settings` with `{"set": {"wait.capacity": 512, ...}, "revert_after_secs": 300}`: checks
@@ -150,7 +164,7 @@ fn without_body(body: UnencodedBody<BODY_BYTES_MAX>) -> Result<(), ErrorKind> {
 /// Returns the response with all settings, or the error of a change.
 fn report(admin: &Admin, changed: Result<(), ChangeError>) -> HttpResponse {
     match changed {
-        Ok(()) => HttpResponse::Ok().json(admin.settings.report(&[])),
+        Ok(()) => HttpResponse::Ok().json(settings_report(&admin)),
         Err(error) => change_error(&error),
     }
 }

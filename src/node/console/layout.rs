@@ -24,16 +24,22 @@ const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src '
 pub enum Section {
     /// The stages of the node and the limiting one.
     Overview,
+    /// The settings, and changes of them.
+    Settings,
+    /// The checks of the node, and its build.
+    Health,
 }
 
 impl Section {
     /// The sections in the order of the navigation.
-    const ALL: [Self; 1] = [Self::Overview];
+    const ALL: [Self; 3] = [Self::Overview, Self::Settings, Self::Health];
 
     /// Returns the name in the navigation.
     fn name(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
+            Self::Settings => "Settings",
+            Self::Health => "Health",
         }
     }
 
@@ -41,6 +47,8 @@ impl Section {
     fn path(self) -> &'static str {
         match self {
             Self::Overview => "/",
+            Self::Settings => "/console/settings",
+            Self::Health => "/console/health",
         }
     }
 }
@@ -88,6 +96,9 @@ impl Page<'_> {
                         }
                     }
                     div #banners .banners role="status" { (self.banners) }
+                    div #connection .banner.warn hidden {
+                        "The node does not respond. The figures are the last ones it sent."
+                    }
                     main #main tabindex="-1" { (self.content) }
                     footer.bottom { "ledger-node " (env!("CARGO_PKG_VERSION")) }
                 }

@@ -1,9 +1,17 @@
-//! `/`: the state of the node at a glance.
+//! `/`: what limits the node, the flow of transactions through its stages, and the newest 15
+//! minutes.
 
-use super::layout::{Page, Section};
+use super::{
+    charts::charts,
+    figure::{Form, figure, to_f64},
+    flow::{beside, flow},
+    layout::{Page, Section},
+    stage_table::stage_table,
+};
 use crate::{
     access::Requester,
-    admin::{Admin, Check, checks},
+    admin::Admin,
+    observe::{LimitKind, Snapshot},
 };
 use actix_web::{
     HttpResponse,
@@ -14,113 +22,65 @@ use maud::{Markup, html};
 
 /// `GET /`: responds with the overview.
 pub async fn show(admin: Data<Admin>, requester: ReqData<Requester>) -> HttpResponse {
+    let published = admin.observer.newest();
+    let snapshot = &published.snapshot;
+    let whole = admin.observer.history(0, 1);
     let page = Page {
         title: "Overview",
         section: Some(Section::Overview),
         requester: Some(&requester),
         banners: html! {},
         content: html! {
-            h1 { "Overview" }
-            (health(&checks(&admin)))
-            (actors(&admin))
+            h1.visually-hidden { "Overview" }
+            (limit(snapshot))
+            section aria-labelledby="flow" {
+                h2 #flow { "Flow of a transaction" }
+                (flow(snapshot))
+                h3.beside-heading { "Beside it" }
+                (beside(snapshot))
+            }
+            section aria-labelledby="charts" {
+                h2 #charts { "The newest 15 minutes" }
+                (charts(snapshot, &whole, &admin.settings.changes()))
+            }
+            section.card aria-labelledby="stages" {
+                h2 #stages { "All stages" }
+                (stage_table(snapshot))
+            }
         },
     };
     page.respond(StatusCode::OK)
 }
 
-/// Returns the table of the checks.
-fn health(checks: &[Check]) -> Markup {
+/// Returns the sentence that names the limiting stage, and the use of the processor.
+pub fn limit(snapshot: &Snapshot) -> Markup {
+    let (limit, processor) = (&snapshot.limit, &snapshot.processor);
     html! {
-        section.card aria-labelledby="health" {
-            h2 #health { "Health" }
-            div.scroll tabindex="0" role="region" aria-labelledby="health" {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "Check" }
-                            th scope="col" { "State" }
-                            th scope="col" { "Condition" }
-                        }
-                    }
-                    tbody {
-                        @for check in checks {
-                            tr {
-                                th scope="row" { (check.name) }
-                                td { (badge(check.ok)) }
-                                td {
-                                    (check.condition)
-                                    @if let Some(problem) = &check.problem {
-                                        p.error { (problem) }
-                                        p { (check.remedy) }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
+        section.card.limit aria-labelledby="limit" data-limited[limit.kind != LimitKind::Clients] {
+            h2 #limit { "What limits the node" }
+            p.sentence #sentence { (limit.sentence) }
+            p.visually-hidden #announcement role="status" {}
+            p.muted {
+                "Processor: "
+                (figure("processor.busy_permille", Form::Permille, processor.busy_permille.map(to_f64)))
+                " of " (processor.cores) " cores; threads wait for a core: "
+                (figure("processor.core_wait_permille", Form::Permille, processor.core_wait_permille.map(to_f64)))
+                ". Committed: "
+                (series(snapshot, "committed", Form::PerSecond))
+                ". Submission to commit, 99th percentile: "
+                (series(snapshot, "latency_p99", Form::Micros))
+                ". Height "
+                (figure("height", Form::Count, Some(to_f64(snapshot.height))))
+                ", version "
+                (figure("version", Form::Count, Some(to_f64(snapshot.version))))
+                "."
             }
         }
     }
 }
 
-/// Returns the state of a check in one word.
-fn badge(ok: bool) -> Markup {
-    match ok {
-        true => html! { span.badge.ok { "ok" } },
-        false => html! { span.badge.bad { "failed" } },
-    }
-}
-
-/// Returns the table of the actors.
-fn actors(admin: &Admin) -> Markup {
-    html! {
-        section.card aria-labelledby="actors" {
-            h2 #actors { "Actors" }
-            div.scroll tabindex="0" role="region" aria-labelledby="actors" {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "Actor" }
-                            th scope="col" { "Thread" }
-                            th.number scope="col" { "Waiting" }
-                            th.number scope="col" { "Capacity" }
-                            th.number scope="col" { "Handled" }
-                            th.number scope="col" { "Rejected" }
-                            th.number scope="col" { "Busy" }
-                        }
-                    }
-                    tbody {
-                        @for mailbox in admin.node.mailboxes() {
-                            tr {
-                                th scope="row" { (mailbox.actor) }
-                                td { (mailbox.thread) }
-                                td.number { (mailbox.depth) }
-                                td.number { (mailbox.capacity) }
-                                td.number { (mailbox.handled) }
-                                td.number { (mailbox.refused) }
-                                td.number { (percent(mailbox.busy_permille)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Formats thousandths as a percentage.
-fn percent(permille: u64) -> String {
-    format!("{}.{} %", permille / 10, permille % 10)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_thousandths_as_a_percentage() {
-        assert_eq!(percent(0), "0.0 %");
-        assert_eq!(percent(987), "98.7 %");
-        assert_eq!(percent(1_000), "100.0 %");
-    }
+fn series(snapshot: &Snapshot, name: &str, form: Form) -> Markup {
+    let value = snapshot.series.iter().find(|value| value.name == name);
+    let value = value.and_then(|value| value.value);
+    figure(&format!("series.{name}.value"), form, value)
 }

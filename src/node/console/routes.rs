@@ -1,6 +1,6 @@
 //! Routes of the console, which the admin listener authorizes like its own.
 
-use super::{assets, login, overview};
+use super::{assets, health, login, overview, settings};
 use actix_web::web::{self, ServiceConfig};
 use ledger_api::wrong_method;
 
@@ -22,6 +22,16 @@ pub fn configure(config: &mut ServiceConfig) {
             web::resource("/logout")
                 .route(web::post().to(login::log_out))
                 .default_service(wrong_method("POST")),
+        )
+        .service(
+            web::resource("/console/settings")
+                .route(web::get().to(settings::show))
+                .default_service(wrong_method("GET")),
+        )
+        .service(
+            web::resource("/console/health")
+                .route(web::get().to(health::show))
+                .default_service(wrong_method("GET")),
         )
         .service(
             web::resource("/assets/console.css")

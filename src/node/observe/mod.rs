@@ -28,4 +28,5 @@ mod threads;
 pub use history::SNAPSHOTS_MAX;
 pub use reading::Sources;
 pub use sampler::{Observer, Published, Sampler};
+pub use snapshot::{Edge, History, LimitKind, Queue, SeriesHistory, Snapshot, Stage};
 pub use threads::ProcessReading;

@@ -23,12 +23,10 @@ mod targets;
 mod tests;
 
 pub use error::ChangeError;
+pub use history::Mark;
 pub use keep::{Keep, Kept};
 pub use memory::log_memory;
-#[cfg_attr(
-    not(test),
-    expect(unused_imports, reason = "the sampler of stages is not here yet")
-)]
 pub use recommend::Load;
+pub use report::{MemoryStatus, ReplacedStatus, SettingStatus, SettingsReport};
 pub use state::{Change, RunTimeSettings};
 pub use targets::Targets;

@@ -115,6 +115,11 @@ pub struct ReplacedStatus {
 }
 
 impl RunTimeSettings {
+    /// Returns the newest changed settings, the newest first.
+    pub fn changes(&self) -> Vec<Mark> {
+        self.state().history.marks()
+    }
+
     /// Returns all settings, and the changes of them. `loads` are the measurements from which
     /// values are suggested.
     pub fn report(&self, loads: &[Load]) -> SettingsReport {

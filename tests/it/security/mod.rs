@@ -52,10 +52,12 @@ const ADMIN_ROUTES: [(&str, &[Method]); 24] = [
 const PROBES: [&str; 2] = ["/livez", "/readyz"];
 
 /// The routes of the console, which the admin listener serves beside its own.
-const CONSOLE_ROUTES: [(&str, &[Method]); 5] = [
+const CONSOLE_ROUTES: [(&str, &[Method]); 7] = [
     ("/", &[Method::GET]),
     ("/login", &[Method::GET, Method::POST]),
     ("/logout", &[Method::POST]),
+    ("/console/settings", &[Method::GET]),
+    ("/console/health", &[Method::GET]),
     ("/assets/console.css", &[Method::GET]),
     ("/assets/console.js", &[Method::GET]),
 ];
