@@ -40,7 +40,7 @@ pub async fn show(admin: Data<Admin>, requester: Option<ReqData<Requester>>) -> 
 ///
 /// Responds with 403 if the text is not the token or the connection would reveal it, with 429 if
 /// the address of the client has failed too often, and with 500 if the system has no random
-/// numbers.
+/// numbers. A body that is late, too large or encoded is 408, 413 or 415.
 pub async fn log_in(
     admin: Data<Admin>,
     request: HttpRequest,

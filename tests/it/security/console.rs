@@ -143,6 +143,9 @@ async fn shows_the_console_after_a_login_with_the_token() {
     assert!(wrong.text.contains("This is not the token."));
     assert!(!wrong.headers.contains_key("set-cookie"));
 
+    let large = fixture.log_in(&"a".repeat(5_000)).await;
+    assert_eq!(large.status, 413, "{}", large.text);
+
     let session = fixture.session().await;
     assert!(!session.cookie.contains(TOKEN));
     let cookie = [("cookie", session.cookie.as_str())];

@@ -2,7 +2,7 @@
 
 use super::{
     argument::{Extract, Inputs},
-    encoding::check_encoding,
+    encoding::{check_encoding, within_time_limit},
     parts::RequestParts,
 };
 use crate::{
@@ -11,7 +11,6 @@ use crate::{
     model::{DecimalText, format::essence, json::parse_json},
     openapi::operation::Media,
 };
-use actix_web::rt::time::timeout;
 use actix_web::{
     HttpMessage, HttpRequest,
     dev::Payload,
@@ -26,11 +25,7 @@ use ledger_actors::Overload;
 use ledger_limits::{Demand, MemoryBudget, MemoryLease, WorkKind};
 use ledger_vm::Chain;
 use serde::de::DeserializeOwned;
-use std::{marker::PhantomData, mem, sync::Arc, time::Duration};
-
-/// Maximum time to receive a body, in seconds. The request counts as in flight for as long. The
-/// largest body of the default configuration needs 2.2 Mbit/s to arrive within this time.
-const BODY_TIMEOUT_SECS: u64 = 30;
+use std::{marker::PhantomData, mem, sync::Arc};
 
 /// Number of bytes of BCS that are decoded in the time of one byte of JSON: their content is
 /// copied.
@@ -222,16 +217,8 @@ async fn receive(
     if !budget.has_capacity(declared_bytes) {
         return Err(full(budget));
     }
-    let body = timeout(
-        Duration::from_secs(BODY_TIMEOUT_SECS),
-        collect(payload, limit_bytes, budget, lease),
-    )
-    .await;
-    let timeout_secs = BODY_TIMEOUT_SECS;
-    Ok((
-        which,
-        body.unwrap_or(Err(ErrorKind::BodyTimeout { timeout_secs }))?,
-    ))
+    let body = within_time_limit(collect(payload, limit_bytes, budget, lease)).await?;
+    Ok((which, body))
 }
 
 /// Replaces the lease of a body by one of `size_bytes`, for the values that were parsed from it.
