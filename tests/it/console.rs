@@ -44,7 +44,9 @@ async fn shows_the_actors_in_a_page_that_loads_nothing_from_elsewhere() {
     for file in files {
         let response = node.http.get(&format!("{}{file}", node.admin)).await;
         assert_eq!(response.status, 200, "{file}");
-        assert!(!response.text.contains("://"), "{file}");
+        // The name of a namespace is no address.
+        let text = response.text.replace("http://www.w3.org/2000/svg", "");
+        assert!(!text.contains("://"), "{file}");
     }
 }
 

@@ -23,7 +23,10 @@ use ledger_metrics::{Counter, Metric as _, counters};
 use std::{
     fmt,
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -90,6 +93,8 @@ struct Shared {
     page_token: Secret,
     /// Locked before the sessions, so that none begins with a token that is being replaced.
     token: RwLock<Option<Token>>,
+    /// Number of changes of the token. Written while the token is locked.
+    token_changes: AtomicU64,
     sessions: Mutex<Sessions>,
     limit: Mutex<LoginLimit>,
     counters: LoginCounters,
@@ -126,6 +131,8 @@ pub struct Requester {
     pub address: Option<IpAddr>,
     /// CSRF token that the pages for the client contain.
     pub csrf_token: Secret,
+    /// Number of changes of the token before the request.
+    token_changes: u64,
 }
 
 /// Writes identity and address, as the log names a client that changes something.
@@ -203,6 +210,7 @@ impl Gate {
             cookie: format!("{prefix}ledger_session_{}", options.port),
             page_token: Secret::draw()?,
             token: RwLock::new(options.token.take()),
+            token_changes: AtomicU64::new(0),
             sessions: Mutex::default(),
             limit: Mutex::default(),
             counters: LoginCounters::default(),
@@ -238,6 +246,7 @@ impl Gate {
         };
         *current = token;
         if is_changed {
+            self.0.token_changes.fetch_add(1, Relaxed);
             self.sessions().end_all();
         }
         is_changed
@@ -266,7 +275,20 @@ impl Gate {
             identity,
             address: peer.map(|peer| self.client(peer, headers)),
             csrf_token,
+            token_changes: self.0.token_changes.load(Relaxed),
         })
+    }
+
+    /// Returns whether a client is still served at `now`: neither has the token changed, nor has
+    /// its session ended. A session counts as used.
+    pub fn serves(&self, requester: &Requester, now: Instant) -> bool {
+        if requester.token_changes != self.0.token_changes.load(Relaxed) {
+            return false;
+        }
+        match requester.identity {
+            Identity::Session(name) => self.sessions().has(name, now),
+            Identity::Token | Identity::Loopback => true,
+        }
     }
 
     /// Begins a session for a client with the token, at `now`. Returns the value of `Set-Cookie`.

@@ -15,13 +15,16 @@ use subtle::ConstantTimeEq as _;
 /// Maximum number of sessions. Beyond it, the one that was unused for longest ends: only clients
 /// with the token start sessions.
 pub const SESSIONS_MAX: usize = 1_000;
-/// Time without a request after which a session ends. An open page of the console sends requests.
+/// Time without use after which a session ends. An open page of the console uses it.
 pub const IDLE_MAX: Duration = Duration::from_secs(3_600);
 /// Time after its begin at which a session ends: a working day.
 pub const AGE_MAX: Duration = Duration::from_secs(12 * 3_600);
 
 /// Number of random bytes in a session id and in a CSRF token.
 const SECRET_BYTES: usize = 32;
+
+/// Number of bytes of a session's hash in the log.
+const NAME_BYTES: usize = 4;
 
 /// Random text that a client cannot guess.
 #[derive(Clone)]
@@ -58,11 +61,12 @@ impl fmt::Debug for Secret {
 
 /// Name of a session in the log, from which its id cannot be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionName([u8; 4]);
+pub struct SessionName(HashValue);
 
+/// Writes the first bytes of the hash, which suffice to tell sessions apart.
 impl fmt::Display for SessionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
+        f.write_str(&hex::encode(&self.0.as_bytes()[..NAME_BYTES]))
     }
 }
 
@@ -114,15 +118,25 @@ impl Sessions {
     /// Returns name and CSRF token of the session with this id, and records its use at `now`.
     /// Returns `None` if there is none or it has ended.
     pub fn find(&mut self, id: &str, now: Instant) -> Option<(SessionName, Secret)> {
-        let hash = hash_of(id);
-        let session = self.0.get_mut(&hash)?;
-        if session.has_ended(now) {
+        let name = SessionName(hash_of(id));
+        let session = self.used(name, now)?;
+        Some((name, session.csrf_token.clone()))
+    }
+
+    /// Returns whether a session has not ended, and records its use at `now`.
+    pub fn has(&mut self, name: SessionName, now: Instant) -> bool {
+        self.used(name, now).is_some()
+    }
+
+    /// Returns a session that has not ended, and records its use at `now`.
+    fn used(&mut self, SessionName(hash): SessionName, now: Instant) -> Option<&Session> {
+        if self.0.get(&hash)?.has_ended(now) {
             self.0.remove(&hash);
             return None;
         }
+        let session = self.0.get_mut(&hash)?;
         session.used = session.used.max(now);
-        let [a, b, c, d, ..] = *hash.as_bytes();
-        Some((SessionName([a, b, c, d]), session.csrf_token.clone()))
+        Some(session)
     }
 
     /// Ends the session with this id.

@@ -3,14 +3,20 @@
 //! The connection of a rejected request is closed, and that of the login too. Otherwise clients
 //! without the token could hold all connections of the listener.
 //!
+//! A response without an end, such as a stream of events, ends with the session of its request or
+//! with a change of the token.
+//!
 //! The probes need nothing: a kubelet has no token, and sends the address of the pod as `Host`.
 //! They state only which check fails.
 
-use super::context::{Admin, BODY_BYTES_MAX, error_response};
+use super::{
+    context::{Admin, BODY_BYTES_MAX, error_response},
+    served_body::end_with_right,
+};
 use crate::access::{Gate, Requester};
 use actix_web::{
     Error, HttpMessage as _, HttpResponse,
-    body::{EitherBody, MessageBody},
+    body::{BoxBody, MessageBody},
     dev::{Payload, ServiceRequest, ServiceResponse},
     error::PayloadError,
     http::{
@@ -48,38 +54,36 @@ const PROBES: [&str; 2] = ["/livez", "/readyz"];
 /// # Errors
 ///
 /// Returns the error of the route.
-pub async fn authorize<B: MessageBody>(
+pub async fn authorize<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let admitted = match request.app_data::<Data<Admin>>() {
-        Some(admin) => {
-            let gate = admin.gate.clone();
-            admit(&gate, &mut request).await
-        }
-        None => Err(error_response(
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Some(admin) = request.app_data::<Data<Admin>>().cloned() else {
+        let response = error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
             "the listener has no access policy",
-        )),
+        );
+        return Ok(request.into_response(response));
     };
-    let response = match admitted {
+    let gate = &admin.gate;
+    match admit(gate, &mut request).await {
         Err(response) => {
-            let mut response = request.into_response(response).map_into_right_body();
+            let mut response = request.into_response(response);
             close(&mut response);
-            return Ok(response);
+            Ok(response)
         }
         Ok(Some(requester)) => {
-            request.extensions_mut().insert(requester);
-            next.call(request).await?
+            request.extensions_mut().insert(requester.clone());
+            let response = next.call(request).await?;
+            Ok(end_with_right(response, gate.clone(), requester))
         }
         Ok(None) => {
-            let mut response = next.call(request).await?;
+            let mut response = next.call(request).await?.map_into_boxed_body();
             close(&mut response);
-            response
+            Ok(response)
         }
-    };
-    Ok(response.map_into_left_body())
+    }
 }
 
 /// Closes the connection after a response.

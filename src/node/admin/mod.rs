@@ -35,6 +35,7 @@ mod observe;
 mod peers;
 mod phase;
 mod routes;
+mod served_body;
 mod settings;
 mod storage;
 mod switches;

@@ -108,10 +108,19 @@ fn ends_sessions_by_time_and_with_their_token() {
     assert!(gate.requester(&idle, PEER, now + IDLE_MAX).is_none());
 
     let session = cookie(&log_in(&gate, TOKEN, now).unwrap());
+    let bearer = format!("Bearer {TOKEN}");
+    let requesters = [&session, &headers(&[(AUTHORIZATION, &bearer)])]
+        .map(|headers| gate.requester(headers, PEER, now).unwrap());
+    let served = |now| requesters.each_ref().map(|of| gate.serves(of, now));
     assert!(!gate.replace_token(token(TOKEN)));
     assert!(gate.requester(&session, PEER, now).is_some());
+    // A stream that is served counts as a use of its session.
+    let later = now + IDLE_MAX / 4 * 3;
+    assert_eq!(served(later), [true, true]);
+    assert_eq!(served(later + IDLE_MAX / 4 * 3), [true, true]);
     assert!(gate.replace_token(token(OTHER)));
     assert!(gate.requester(&session, PEER, now).is_none());
+    assert_eq!(served(later), [false, false]);
     assert_eq!(log_in(&gate, TOKEN, now), Err(LoginError::WrongToken));
     assert!(log_in(&gate, OTHER, now).is_ok());
 }
