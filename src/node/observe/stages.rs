@@ -350,7 +350,7 @@ impl<'a> Interval<'a> {
                 Queue {
                     unit: "waits",
                     waiting: waits.waiting as u64,
-                    capacity: Some(self.sources.config().wait.capacity as u64),
+                    capacity: Some(self.sources.node.wait_capacity() as u64),
                     setting: Some("wait.capacity"),
                     ..Queue::default()
                 },
