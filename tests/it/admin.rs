@@ -110,6 +110,15 @@ async fn rejects_requests_only_while_the_mailbox_capacity_is_low() {
     let lowered = set_capacity(&node, "mempool", 1).await;
     assert_eq!(lowered["capacity"], 1);
     until("rejections", at_least(|responses| &responses.rejected, 20)).await;
+    // The thread of the mempool has time, so more requests may wait for it.
+    let url = format!("{}/settings", node.admin);
+    until("a recommendation", || async {
+        let report = node.http.get(&url).await.json;
+        let mut settings = report["settings"].as_array().unwrap().iter();
+        let capacity = settings.find(|it| it["key"] == "actors.mempool.mailbox_capacity");
+        (capacity.unwrap()["recommended"]["value"] == 2).then_some(())
+    })
+    .await;
 
     let raised = set_capacity(&node, "mempool", 10_000).await;
     let lowered_ms = lowered_at.elapsed().as_millis() as u64;

@@ -140,7 +140,10 @@ async fn other_routes_of_the_admin_listener_change_the_same_settings() {
         let line = format!("setting=\"{key}\"");
         let log = node.logged(&line).await;
         let line = log.lines().find(|it| it.contains(&line)).unwrap();
-        assert!(line.contains("author=\"loopback from 127.0.0.1\""), "{line}");
+        assert!(
+            line.contains("author=\"loopback from 127.0.0.1\""),
+            "{line}"
+        );
 
         let undone = post(&node, "undo").await;
         assert_eq!(undone.status, 200, "{}", undone.text);

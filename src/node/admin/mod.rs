@@ -30,6 +30,7 @@ mod context;
 mod filter;
 mod flight;
 mod forecast;
+mod loads;
 mod metrics;
 mod observe;
 mod peers;
@@ -47,9 +48,9 @@ pub use checks::{Check, checks};
 pub use consensus::{ConsensusStatus, Role};
 pub use context::{Admin, BODY_BYTES_MAX, EventStreams};
 pub use forecast::StorageForecast;
+pub use loads::settings_report;
 #[cfg(feature = "bft")]
 pub use peers::{Admitted, Peers};
 pub use phase::{Phase, PhaseCell};
 pub use routes::configure;
-pub use settings::settings_report;
 pub use tls::{Certificates, ReloadGuard, ReloadLock};

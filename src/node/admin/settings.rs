@@ -4,10 +4,11 @@ use super::{
     change::{author, change_error},
     context::{Admin, BODY_BYTES_MAX, error_response, parse_body},
     filter,
+    loads::settings_report,
 };
 use crate::{
     config::{RawValue, Value},
-    tunable::{Change, ChangeError, Keep, Kept, Load, RunTimeSettings, SettingsReport},
+    tunable::{Change, ChangeError, Keep, Kept, RunTimeSettings},
 };
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web::Data};
 use ledger_api::{ErrorCode, ErrorKind, UnencodedBody};
@@ -30,20 +31,6 @@ struct ChangeBody {
     set: serde_json::Map<String, serde_json::Value>,
     /// Time after which the old values return unless the change is confirmed, in seconds.
     revert_after_secs: Option<u64>,
-}
-
-/// Returns all settings, with the values that the newest snapshot suggests.
-pub fn settings_report(admin: &Admin) -> SettingsReport {
-    let published = admin.observer.newest();
-    let stages = published.snapshot.stages.iter();
-    let loads = stages.filter_map(|stage| {
-        Some(Load {
-            key: stage.queue?.setting?,
-            rejected_per_s: stage.rejected_per_s?,
-            busy_permille: stage.busy_permille.unwrap_or(0),
-        })
-    });
-    admin.settings.report(&loads.collect::<Vec<_>>())
 }
 
 /// `GET /settings`: responds with all settings, the memory limits, and the newest changes.

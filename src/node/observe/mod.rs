@@ -28,5 +28,7 @@ mod threads;
 pub use history::SNAPSHOTS_MAX;
 pub use reading::Sources;
 pub use sampler::{Observer, Published, Sampler};
+#[cfg(test)]
+pub use snapshot::StageKind;
 pub use snapshot::{Edge, History, LimitKind, Queue, SeriesHistory, Snapshot, Stage};
 pub use threads::ProcessReading;
