@@ -151,7 +151,7 @@ fn without_body(body: UnencodedBody<BODY_BYTES_MAX>) -> Result<(), ErrorKind> {
 /// Returns the response with all settings, or the error of a change.
 fn report(admin: &Admin, changed: Result<(), ChangeError>) -> HttpResponse {
     match changed {
-        Ok(()) => HttpResponse::Ok().json(settings_report(&admin)),
+        Ok(()) => HttpResponse::Ok().json(settings_report(admin)),
         Err(error) => change_error(&error),
     }
 }
