@@ -1,14 +1,19 @@
 //! Processor time of the threads of the process and of the machine, from `/proc`.
 //!
 //! Each reading opens the files anew. With the threads of a node that takes less than a
-//! thousandth of a core, so no handles are kept open.
+//! thousandth of a core per second, so no file stays open.
 
 use super::snapshot::{Processor, ThreadGroup};
-use std::{collections::BTreeMap, thread, time::Duration};
+use std::{collections::BTreeMap, sync::LazyLock, thread, time::Duration};
 
 /// Maximum number of threads that are read: far more than a node has.
 #[cfg(target_os = "linux")]
 const THREADS_MAX: usize = 4_096;
+
+/// Number of cores that the process may use. It is read once, because that takes as long as a tenth
+/// of a snapshot.
+static CORES: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// Time that a thread, or several, spent since their start, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +124,7 @@ impl ProcessReading {
 
     /// Returns the use of the processor since `earlier` by the threads of `groups`.
     pub fn processor_since(&self, earlier: &Self, groups: &[ThreadGroup]) -> Processor {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let cores = *CORES;
         let of_cores = |sum: u64| sum / cores as u64;
         let busy = groups.iter().map(|group| group.cpu_permille).sum();
         let waits = groups.iter().filter_map(|group| group.core_wait_permille);
@@ -148,43 +153,62 @@ pub fn permille_of(nanos: u64, interval: Duration) -> u64 {
 mod linux {
     use super::{MachineTime, THREADS_MAX, ThreadReading, ThreadTime};
     use procfs::{
-        CurrentSI as _, KernelStats, ProcResult, page_size, process::Process, ticks_per_second,
+        CurrentSI as _, KernelStats, page_size,
+        process::{Process, Task},
+        ticks_per_second,
     };
+    use std::{fs, io, path::Path};
 
     /// Nanoseconds in a second.
     const NANOS: u64 = 1_000_000_000;
 
+    /// Folder with a folder for each thread of this process.
+    const TASKS: &str = "/proc/self/task";
+
     /// Reads the threads of this process.
+    ///
+    /// It reads two short files of each. `stat` has all figures in one, but the kernel takes ten
+    /// times as long to write it.
     ///
     /// # Errors
     ///
-    /// Returns the error of `/proc` if it cannot be read.
-    pub(super) fn threads() -> ProcResult<Vec<ThreadReading>> {
-        let nanos_per_tick = NANOS / ticks_per_second().max(1);
+    /// Returns the error of the system if `/proc` cannot be read.
+    pub(super) fn threads() -> io::Result<Vec<ThreadReading>> {
         let mut threads = Vec::new();
-        for task in Process::myself()?.tasks()?.take(THREADS_MAX) {
+        for entry in fs::read_dir(TASKS)?.take(THREADS_MAX) {
+            let entry = entry?;
             // A thread that has ended meanwhile has no files any more.
-            let Ok((stat, task)) = task.and_then(|task| Ok((task.stat()?, task))) else {
-                continue;
-            };
-            let time = match task.schedstat() {
-                Ok(measured) => ThreadTime {
-                    cpu_nanos: measured.sum_exec_runtime,
-                    core_wait_nanos: Some(measured.run_delay),
-                },
-                // A kernel without CONFIG_SCHED_INFO counts in ticks of some 10 ms.
-                Err(_) => ThreadTime {
-                    cpu_nanos: (stat.utime + stat.stime) * nanos_per_tick,
-                    core_wait_nanos: None,
-                },
-            };
-            threads.push(ThreadReading {
-                id: task.tid,
-                name: stat.comm,
-                time,
-            });
+            threads.extend(thread(&entry.path()));
         }
         Ok(threads)
+    }
+
+    fn thread(folder: &Path) -> Option<ThreadReading> {
+        let id = folder.file_name()?.to_str()?.parse().ok()?;
+        let mut name = fs::read_to_string(folder.join("comm")).ok()?;
+        name.truncate(name.trim_end().len());
+        let time = match fs::read_to_string(folder.join("schedstat")) {
+            Ok(measured) => {
+                let mut nanos = measured.split(' ').map(str::parse);
+                ThreadTime {
+                    cpu_nanos: nanos.next()?.ok()?,
+                    core_wait_nanos: Some(nanos.next()?.ok()?),
+                }
+            }
+            // A kernel without CONFIG_SCHED_INFO counts in ticks of some 10 ms.
+            Err(_) => {
+                let stat = task(id)?.stat().ok()?;
+                ThreadTime {
+                    cpu_nanos: (stat.utime + stat.stime) * (NANOS / ticks_per_second().max(1)),
+                    core_wait_nanos: None,
+                }
+            }
+        };
+        Some(ThreadReading { id, name, time })
+    }
+
+    fn task(id: i32) -> Option<Task> {
+        Process::myself().ok()?.task_from_tid(id).ok()
     }
 
     /// Reads the resident memory of the process.
@@ -197,13 +221,8 @@ mod linux {
     pub(super) fn machine() -> Option<MachineTime> {
         let cores = KernelStats::current().ok()?.total;
         let idle = cores.idle + cores.iowait.unwrap_or(0);
-        let stolen = cores.steal.unwrap_or(0);
-        let busy = cores.user
-            + cores.nice
-            + cores.system
-            + cores.irq.unwrap_or(0)
-            + cores.softirq.unwrap_or(0)
-            + stolen;
+        let others = [cores.irq, cores.softirq, cores.steal].map(Option::unwrap_or_default);
+        let busy = cores.user + cores.nice + cores.system + others.iter().sum::<u64>();
         Some(MachineTime {
             busy,
             total: busy + idle,
