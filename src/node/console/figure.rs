@@ -25,7 +25,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the form of a unit of [`crate::observe::SeriesInfo`].
+    /// Returns the form of a unit of a series.
     pub fn of_unit(unit: &str) -> Self {
         match unit {
             "per_s" => Self::PerSecond,
