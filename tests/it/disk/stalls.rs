@@ -153,8 +153,8 @@ impl Case {
         assert_eq!(text.contains(&words), self.is_on_commit_path, "{text}");
         let live = probe(node, "/livez").await;
         assert_eq!(live, (503, "progress".to_owned()));
-        let overview = node.http.get(&format!("{}/", node.admin)).await.text;
-        assert!(overview.contains(&words), "{overview}");
+        let (_, page) = probe(node, "/console/health").await;
+        assert!(page.contains(&words), "{page}");
         if others.is_empty() {
             let (ready, _) = probe(node, "/readyz").await;
             assert_eq!(ready, if self.is_on_commit_path { 503 } else { 200 });

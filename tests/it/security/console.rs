@@ -2,8 +2,8 @@
 
 use super::{file, rejected_start, send};
 use ledger_test_support::{
-    http::{HttpClient, HttpResponse},
-    node::{TestNode, until},
+    http::{HttpClient, HttpResponse, RawConnection},
+    node::{TestNode, until, within_patience},
 };
 use reqwest::Method;
 use std::{fs, net::IpAddr, path::PathBuf};
@@ -273,6 +273,28 @@ async fn bounds_sessions_and_ends_them_with_their_token() {
     .await;
     assert_eq!(fixture.log_in(TOKEN).await.status, 403);
     cookie_of(&fixture.log_in(OTHER).await);
+}
+
+#[tokio::test]
+async fn ends_the_stream_of_a_session_with_its_logout() {
+    let fixture = Fixture::start(&[]);
+    let session = fixture.session().await;
+    let authority = fixture.node.admin.strip_prefix("http://").unwrap();
+    let mut stream = RawConnection::connect(authority).await;
+    let cookie = &session.cookie;
+    let request = format!("GET /events HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\n\r\n");
+    stream.send(request.as_bytes()).await;
+    stream.received_until("event: snapshot").await;
+    let headers = [
+        ("cookie", cookie.as_str()),
+        ("origin", fixture.node.admin.as_str()),
+        ("x-csrf-token", &session.csrf_token),
+    ];
+    let left = fixture.send(Method::POST, "/logout", &headers, "").await;
+    assert_eq!(left.status, 303, "{}", left.text);
+    // The last chunk of the response.
+    let last = stream.received_until("\r\n0\r\n\r\n");
+    within_patience("the end of the stream", last).await;
 }
 
 #[tokio::test]
