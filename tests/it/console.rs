@@ -28,7 +28,8 @@ async fn check_page(node: &TestNode, path: &str) -> String {
     }
     // A text may name another host, an attribute may not.
     for part in [
-        "=\"http",
+        "=\"http:",
+        "=\"https:",
         "=\"//",
         "<style",
         "style=",

@@ -35,8 +35,8 @@ const DATABASE: &str = "/data/ledger.redb";
 /// The file by which a thread wakes one that waits for network events.
 const WAKE_UP: &str = "[eventfd]";
 
-/// Name of the threads of the HTTP workers and the actors in the system.
-const WORKER: &str = "actix-rt|system";
+/// Name of the threads of the API's HTTP workers in the system.
+const WORKER: &str = "http-api";
 
 /// Message of the log when a stall begins.
 const STALLED: &str = "stalled: no progress while work waits";
