@@ -344,7 +344,8 @@ impl NodeClient {
     /// # Errors
     ///
     /// Returns [`ClientError::NotCommitted`] if the node does not know the transaction after a
-    /// minute, and otherwise the same errors as [`NodeClient::ledger`].
+    /// minute, and [`ClientError::Rejected`] with status 503 if it cannot ask the other nodes for
+    /// as long. Otherwise returns the same errors as [`NodeClient::ledger`].
     pub async fn await_committed(
         &self,
         hash: &HashValue,
@@ -352,9 +353,9 @@ impl NodeClient {
         let begun = Instant::now();
         loop {
             match self.wait(hash).await {
-                Err(ClientError::NotCommitted { .. }) if begun.elapsed() < BEHIND_MAX => {
-                    tokio::time::sleep(POLL_PAUSE).await;
-                }
+                Err(
+                    ClientError::NotCommitted { .. } | ClientError::Rejected { status: 503, .. },
+                ) if begun.elapsed() < BEHIND_MAX => tokio::time::sleep(POLL_PAUSE).await,
                 outcome => return outcome,
             }
         }
