@@ -37,6 +37,7 @@ mod metrics;
 mod nice;
 mod observe;
 mod overload;
+mod prometheus;
 mod pruned;
 mod read_your_writes;
 mod rejected_heads;

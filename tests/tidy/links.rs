@@ -63,6 +63,26 @@ fn comments_cite_existing_paths() {
     );
 }
 
+#[test]
+fn alerts_lead_to_the_section_that_says_what_to_do() {
+    let rules = fs::read_to_string(root().join("config/alerts.yml")).unwrap();
+    let values = |name: &'static str| {
+        let lines = rules.lines().map(str::trim_start);
+        lines.filter_map(move |line| line.strip_prefix(name))
+    };
+    // The guides are written from the root of the repository.
+    let document = root().join("README.md");
+    let wrong: Vec<_> = values("guide: ")
+        .filter(|guide| check(guide, &document, "").is_err())
+        .collect();
+    assert_eq!(wrong, [] as [&str; 0]);
+    let alerts = values("- alert: ").count();
+    assert!(alerts > 20, "{alerts} alerts");
+    for name in ["guide: ", "summary: ", "description: "] {
+        assert_eq!(values(name).count(), alerts, "{name}");
+    }
+}
+
 /// Returns the files of the repository with this extension.
 fn files_with_extension(extension: &str) -> impl Iterator<Item = PathBuf> {
     let files = citing_files().into_iter();

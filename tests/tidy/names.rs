@@ -59,14 +59,16 @@ fn is_known(span: &str, folders: &[&str]) -> bool {
 }
 
 #[test]
-fn alert_rules_name_listed_metrics() {
-    let rules = fs::read_to_string(root().join("config/alerts.yml")).unwrap();
+fn alert_rules_and_dashboard_name_listed_metrics() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let rules = read("config/alerts.yml") + &read("config/grafana/ledger-node.json");
     let listed = fs::read_to_string(root().join("config/metrics.md")).unwrap();
     let listed: Vec<_> = quoted(&listed).collect();
     let lines = rules.lines().map(str::trim_start);
     let words = lines
         .filter(|line| !line.starts_with('#'))
-        .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+        .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        .map(|word| word.strip_suffix("_bucket").unwrap_or(word));
     let metrics: Vec<_> = words
         .filter(|word| word.starts_with("ledger_") || word.starts_with("process_"))
         .collect();
