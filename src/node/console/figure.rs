@@ -58,9 +58,9 @@ impl Form {
             Self::Permille => format!("{} %", short(value / 10.0)),
             Self::PerSecond => format!("{}/s", short(value)),
             Self::Count => short(value.round()),
-            Self::Micros => scaled(value, 1e3, &["µs", "ms", "s"]),
-            Self::Millis => scaled(value, 1e3, &["ms", "s"]),
-            Self::Bytes => scaled(value, 1e3, &["B", "KB", "MB", "GB", "TB"]),
+            Self::Micros => scaled(value, &["µs", "ms", "s"]),
+            Self::Millis => scaled(value, &["ms", "s"]),
+            Self::Bytes => scaled(value, &["B", "KB", "MB", "GB", "TB"]),
         }
     }
 }
@@ -84,11 +84,11 @@ fn short(value: f64) -> String {
 }
 
 /// Writes a value in the largest unit in which it is at least 1, or in the first one. Each unit is
-/// `factor` times the one before.
-fn scaled(mut value: f64, factor: f64, units: &[&str]) -> String {
+/// 1,000 times the one before.
+fn scaled(mut value: f64, units: &[&str]) -> String {
     let mut unit = 0;
-    while value >= factor && unit + 1 < units.len() {
-        value /= factor;
+    while value >= 1e3 && unit + 1 < units.len() {
+        value /= 1e3;
         unit += 1;
     }
     format!("{} {}", short(value), units[unit])
