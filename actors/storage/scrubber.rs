@@ -38,6 +38,10 @@ const WORK: Duration = Duration::from_millis(5);
 /// the disk's time, and of one core's.
 const SLEEP_PER_WORK: u32 = 4;
 
+/// Longest part of a sleep between two checks of whether the pass may run. After a slow read, or
+/// one during which other threads kept all cores busy, a sleep takes many seconds.
+const SLEEP_PART: Duration = Duration::from_millis(50);
+
 counters! {
     /// Metrics of the scrubber, updated by its thread.
     pub(crate) struct ScrubMeter;
@@ -231,6 +235,23 @@ impl Pace {
         let since = Duration::from_nanos(self.working_since_nanos.load(Relaxed));
         self.started.elapsed().saturating_sub(since)
     }
+
+    /// Sleeps for `time`, and returns whether the pass may continue. The sleep ends within
+    /// [`SLEEP_PART`] if it may not.
+    fn sleep(&self, mut time: Duration) -> bool {
+        while may_scrub(&self.health, &self.size) {
+            let part = time.min(SLEEP_PART);
+            // No pass is requested during a pass, so only the end of the storage actor ends it.
+            if self.passes.recv_timeout(part) != Err(RecvTimeoutError::Timeout) {
+                return false;
+            }
+            time -= part;
+            if time.is_zero() {
+                return may_scrub(&self.health, &self.size);
+            }
+        }
+        false
+    }
 }
 
 impl ScrubControl for Pace {
@@ -244,14 +265,11 @@ impl ScrubControl for Pace {
             true => Duration::ZERO,
             false => worked.saturating_mul(SLEEP_PER_WORK),
         };
-        // No pass is requested during a pass, so only the end of the storage actor ends the sleep.
-        if self.passes.recv_timeout(sleep) != Err(RecvTimeoutError::Timeout) {
-            return false;
-        }
+        let may_continue = self.sleep(sleep);
         if !sleep.is_zero() {
             self.begin_work();
         }
-        may_scrub(&self.health, &self.size)
+        may_continue
     }
 }
 
@@ -412,5 +430,22 @@ mod tests {
         }
         assert_eq!(fixture.meter.snapshot().interrupted, 2);
         running.stop();
+    }
+
+    #[test]
+    fn interrupts_a_long_sleep_while_pages_must_be_freed() {
+        let fixture = Fixture::new();
+        let (_passes, requests) = bounded(1);
+        let pace = Pace::new(
+            Arc::clone(&fixture.meter),
+            fixture.health.health().clone(),
+            fixture.size.clone(),
+            requests,
+        );
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| pace.sleep(Duration::MAX));
+            fixture.size.set_must_free_pages(true);
+            assert!(!sleeper.join().unwrap());
+        });
     }
 }
