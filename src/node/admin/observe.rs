@@ -46,10 +46,17 @@ struct HistoryQuery {
     since_ms: u64,
     /// Maximum number of points.
     points: Option<usize>,
+    /// Whether the response has the stages beside the series.
+    #[serde(default = "true_by_default")]
+    stages: bool,
 }
 
-/// `GET /history?since_ms=N&points=N`: responds with the snapshots after an uptime, at most 15
-/// minutes of them, combined to at most as many points.
+fn true_by_default() -> bool {
+    true
+}
+
+/// `GET /history?since_ms=N&points=N&stages=false`: responds with the snapshots after an uptime, at
+/// most 15 minutes of them, combined to at most as many points. `stages=false` omits the stages.
 ///
 /// Responds with 400 to another query.
 pub async fn history(admin: Data<Admin>, request: HttpRequest) -> HttpResponse {
@@ -64,9 +71,13 @@ pub async fn history(admin: Data<Admin>, request: HttpRequest) -> HttpResponse {
         ))
         .response();
     }
+    let mut history = admin.observer.history(query.since_ms, points);
+    if !query.stages {
+        history.stages.clear();
+    }
     HttpResponse::Ok()
         .insert_header((CACHE_CONTROL, NO_STORE))
-        .json(admin.observer.history(query.since_ms, points))
+        .json(history)
 }
 
 /// `GET /events`: streams the event `snapshot` once per second, with the JSON of `/snapshot`.

@@ -130,6 +130,9 @@ const CHART_HEIGHT = 120;
 const HISTORY_MS = 15 * 60 * 1000;
 const AXIS_MS_MIN = 60 * 1000;
 
+/** Number of points of the history that are loaded: one for every fourth pixel of a chart. */
+const POINTS = 150;
+
 /** Distance within which the cursor shows a changed setting. */
 const MARK_NEAR_MS = 5000;
 
@@ -289,7 +292,7 @@ class Chart {
 async function follow() {
   const charts = [...document.querySelectorAll("[data-chart]")].map((chart) => new Chart(chart));
   if (charts.length > 0) {
-    const response = await fetch("/history");
+    const response = await fetch(`/history?points=${POINTS}&stages=false`);
     if (response.ok) setHistory(await response.json());
   }
   const connection = document.getElementById("connection");

@@ -3,7 +3,7 @@
 //! `GET /snapshot`, the events of `GET /events` and the pages of the console have these types.
 //! A field without a value is `null`: the system or the stage does not have the figure.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The state of the node within the newest interval of about one second.
 #[derive(Clone, Debug, Serialize)]
@@ -266,8 +266,10 @@ pub struct SeriesHistory {
     #[serde(flatten)]
     pub info: SeriesInfo,
     /// Mean of each point.
+    #[serde(serialize_with = "round_points")]
     pub mean: Vec<Option<f32>>,
     /// Maximum of each point.
+    #[serde(serialize_with = "round_points")]
     pub max: Vec<Option<f32>>,
 }
 
@@ -277,9 +279,31 @@ pub struct StageHistory {
     /// Name of the stage.
     pub name: &'static str,
     /// Maxima of [`Stage::busy_permille`].
+    #[serde(serialize_with = "round_points")]
     pub busy_permille: Vec<Option<f32>>,
     /// Maxima of [`Queue::waiting`].
+    #[serde(serialize_with = "round_points")]
     pub waiting: Vec<Option<f32>>,
     /// Maxima of [`Stage::rejected_per_s`].
+    #[serde(serialize_with = "round_points")]
     pub rejected_per_s: Vec<Option<f32>>,
+}
+
+/// Serializes points with two decimal places at most, which are as many as a chart can show. Most
+/// points are whole, so this halves the length of a history.
+fn round_points<S: Serializer>(points: &[Option<f32>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(points.iter().map(|point| point.map(RoundedPoint)))
+}
+
+/// A point with two decimal places at most.
+struct RoundedPoint(f32);
+
+impl Serialize for RoundedPoint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rounded = (f64::from(self.0) * 100.0).round() / 100.0;
+        match rounded.fract() == 0.0 {
+            true => serializer.serialize_i64(rounded as i64),
+            false => serializer.serialize_f64(rounded),
+        }
+    }
 }

@@ -8,7 +8,7 @@ use ledger_test_support::{
     http::{RawConnection, number},
     node::{TestNode, until},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Maximum number of streams of `/events`.
@@ -101,6 +101,9 @@ async fn serves_the_history_in_as_many_points_as_requested() {
         assert_eq!(series["mean"].as_array().unwrap().len(), 2, "{series}");
         assert_eq!(series["max"].as_array().unwrap().len(), 2, "{series}");
     }
+    let series = get("?points=2&stages=false").await.json;
+    assert_eq!(series["stages"], json!([]));
+    assert_eq!(names(&series["series"]), names(&history["series"]));
     let last_ms = newest["uptime_ms"].as_u64().unwrap();
     let later = get(&format!("?since_ms={last_ms}")).await.json;
     let times = later["uptime_ms"].as_array().unwrap();

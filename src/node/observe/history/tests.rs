@@ -100,3 +100,15 @@ fn returns_only_newer_snapshots() {
     assert!(ring.since(u64::MAX, 300).uptime_ms.is_empty());
     assert!(Ring::new().since(0, 300).uptime_ms.is_empty());
 }
+
+#[test]
+fn writes_points_with_two_decimal_places_at_most() {
+    let series = SeriesHistory {
+        info: series::infos().next().unwrap(),
+        mean: vec![Some(0.0), Some(2.0 / 3.0), None],
+        max: vec![Some(56_320_000.0), Some(-0.004), Some(7.0)],
+    };
+    let json = serde_json::to_value(series).unwrap();
+    assert_eq!(json["mean"].to_string(), "[0,0.67,null]");
+    assert_eq!(json["max"].to_string(), "[56320000,0,7]");
+}
