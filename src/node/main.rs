@@ -12,7 +12,7 @@
 //! | `access/` | access control of these listeners, secret files |
 //! | `telemetry/` | the log |
 //! | `tunable/` | run-time settings |
-//! | `signals.rs`, `open_files.rs` | signals, limit on open files |
+//! | `signals.rs`, `open_files.rs`, `version.rs` | signals, limit on open files, version |
 //! | `replaced_file.rs` | files that are replaced as a whole |
 
 // Input of clients must not end the process. A panic states the invariant that is broken.
@@ -35,6 +35,7 @@ mod replaced_file;
 mod signals;
 mod telemetry;
 mod tunable;
+mod version;
 
 use clap::Parser as _;
 use std::process::ExitCode;

@@ -52,7 +52,7 @@ async fn check_page(node: &TestNode, path: &str) -> String {
 
 #[tokio::test]
 async fn shows_stages_and_checks_in_pages_that_load_nothing_from_elsewhere() {
-    let node = TestNode::start(&[]);
+    let node = TestNode::start(&["wait.capacity=777"]);
     check_page(&node, "/console/settings").await;
     let overview = check_page(&node, "/").await;
     for stage in ["mempool", "sequencer", "committer"] {
@@ -65,6 +65,9 @@ async fn shows_stages_and_checks_in_pages_that_load_nothing_from_elsewhere() {
             format!("<th scope=\"row\">{check}</th><td><span class=\"badge ok\">ok</span></td>");
         assert!(health.contains(&row), "{check}: {health}");
     }
+    let set = "<code>wait.capacity</code></th><td>777 waits</td><td>16384</td><td>--set</td>";
+    assert!(health.contains(set), "{health}");
+    assert!(health.contains(env!("CARGO_PKG_VERSION")), "{health}");
 }
 
 #[tokio::test]

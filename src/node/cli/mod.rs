@@ -13,22 +13,8 @@ mod trust;
 
 pub use error::CliError;
 
-use crate::config::ConfigOptions;
+use crate::{config::ConfigOptions, version::VERSION};
 use clap::{Parser, Subcommand};
-use ledger_crypto::ed25519;
-use std::sync::LazyLock;
-
-/// Version, commit and profile of the build, and the backend of ed25519 on this processor.
-/// `build.rs` sets commit and profile.
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "{} (commit {}, {}, ed25519 {})",
-        env!("CARGO_PKG_VERSION"),
-        env!("LEDGER_NODE_COMMIT"),
-        env!("LEDGER_NODE_PROFILE"),
-        ed25519::backend(),
-    )
-});
 
 /// A ledger node in one binary.
 #[derive(Debug, Parser)]

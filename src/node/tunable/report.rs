@@ -55,6 +55,8 @@ pub struct SettingStatus {
     pub configured: Value,
     /// The layer that sets the configured value.
     pub origin: String,
+    /// Whether a layer sets the configured value, so that it is not the default by itself.
+    pub is_set: bool,
     /// Effect of the setting and reason of its default.
     pub effect: &'static str,
     /// When a changed value applies.
@@ -205,6 +207,7 @@ fn status(
         value,
         configured: configured.clone(),
         origin: origin.to_string(),
+        is_set: *origin != Origin::Default,
         effect: setting.reason,
         applies: setting.applies,
         kept,
