@@ -13,6 +13,7 @@
 //! | `telemetry/` | the log |
 //! | `tunable/` | run-time settings |
 //! | `signals.rs`, `open_files.rs`, `version.rs` | signals, limit on open files, version |
+//! | `long_step.rs` | reports of steps that take long |
 //! | `replaced_file.rs` | files that are replaced as a whole |
 
 // Input of clients must not end the process. A panic states the invariant that is broken.
@@ -29,6 +30,7 @@ mod config;
 mod consensus;
 mod console;
 mod faucet;
+mod long_step;
 mod observe;
 mod open_files;
 mod replaced_file;

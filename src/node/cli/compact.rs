@@ -4,8 +4,9 @@ use super::{CliError, output};
 use crate::{
     compose::check_settings,
     config::{Config, ConfigOptions},
+    long_step::LongStep,
 };
-use ledger_store::Store;
+use ledger_store::{FileSize, Store};
 
 /// Compacts the database of the configured data directory, and prints its size before and after.
 ///
@@ -19,9 +20,18 @@ pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
     let settings = config.settings();
     check_settings(settings)?;
     let directory = &settings.storage.data_dir;
+    let reported = directory.clone();
+    let step = LongStep::begin(move |elapsed| {
+        let bytes = FileSize::of(&reported).map_or(0, |size| size.disk_bytes);
+        let secs = elapsed.as_secs();
+        output::progress(&format!(
+            "compacting for {secs} s; the database takes {bytes} bytes of the disk now"
+        ));
+    });
     let sizes = Store::compact(directory, &settings.store).map_err(|error| {
         CliError::fatal("the database of storage.data_dir is not compacted", &error)
     })?;
+    drop(step);
     let [before, after] = [sizes.before, sizes.after].map(|size| size.disk_bytes);
     Ok(output::line(&format!(
         "compacted {}: the database took {before} bytes of the disk, and takes {after}",

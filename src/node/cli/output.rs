@@ -17,6 +17,12 @@ pub fn line(text: &str) -> io::Result<()> {
     }
 }
 
+/// Writes a line about the progress of a command to standard error.
+pub fn progress(text: &str) {
+    // A closed standard error has no reader.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// Writes a line of the log of another process to standard error, behind its name.
 #[cfg(feature = "bft")]
 pub fn log_line(name: &str, line: &str) {

@@ -26,6 +26,7 @@ use crate::{
     access::warn_if_key_is_exposed,
     admin::{Certificates, Phase, PhaseCell, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings, overrides_path},
+    long_step::{LongStep, read_bytes},
     signals::{ReloadSignal, StopSignals},
     telemetry,
     tunable::log_memory,
@@ -33,6 +34,7 @@ use crate::{
 use actix_web::rt::System;
 use ledger_actors::{FatalError, Node, QueueProgress, StopError};
 use ledger_http::CertificateHolder;
+use ledger_store::FileSize;
 use ledger_types::Genesis;
 use std::io;
 
@@ -84,7 +86,9 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
     let system = System::new();
     // Before the ledger is opened, so that a closed terminal does not end the process meanwhile.
     let reload_signal = system.block_on(async { ReloadSignal::new() })?;
+    let opening = report_step("opening the ledger", config.settings());
     let ledger = open_ledger(config.settings(), prepared.genesis)?;
+    drop(opening);
     system.block_on(async {
         // Before the ready line, because its reader may send a signal immediately.
         let mut signals = StopSignals::start(move |signal| {
@@ -93,6 +97,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         let genesis = ledger.genesis.clone();
         let certificates = prepared.resources.certificates.clone();
         let admin_gate = prepared.resources.admin_gate.clone();
+        let starting = report_step("starting the actors and the listeners", config.settings());
         let started = Service::start(
             config.settings(),
             ledger,
@@ -100,6 +105,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
             prepared.flight,
         );
         let mut service = started.await?;
+        drop(starting);
         let targets = ReloadTargets {
             settings: service.listeners.settings(),
             certificates,
@@ -203,6 +209,20 @@ fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
         );
     }
     Ok(())
+}
+
+/// Begins a step of the start, which the log names with its progress while it takes long.
+fn report_step(step: &'static str, settings: &Settings) -> LongStep {
+    let directory = settings.storage.data_dir.clone();
+    LongStep::begin(move |elapsed| {
+        tracing::info!(
+            step,
+            elapsed_secs = elapsed.as_secs(),
+            read_bytes = read_bytes(),
+            ledger_bytes = FileSize::of(&directory).ok().map(|size| size.disk_bytes),
+            "the start takes long"
+        );
+    })
 }
 
 /// Logs the names of the settings that were kept at run time, because no configuration file has

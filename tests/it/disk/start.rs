@@ -2,12 +2,15 @@
 //! changes nothing.
 
 use super::{Tmpfs, check_message};
-use ledger_test_support::{TestAccount, node::TestNode};
+use ledger_test_support::{
+    TestAccount,
+    node::{DiskOperation, SlowDisk, TestNode, binary},
+};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 /// Seed of positions and lengths of damage.
@@ -256,4 +259,43 @@ async fn rejects_a_ledger_with_damaged_bytes_without_a_panic() {
         rejected > CASES / 2,
         "{rejected} of {CASES} files were rejected"
     );
+}
+
+/// Runs a command on a disk whose syncs hang until standard error has a line with these words, and
+/// returns the process.
+fn reported_while_syncs_hang(disk: &SlowDisk, command: Command, words: &str) -> Child {
+    disk.hang(DiskOperation::Sync, "/data/ledger.");
+    let mut command = disk.wrap(command);
+    let mut process = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+    let line = lines.find(|line| line.as_ref().unwrap().contains(words));
+    disk.release(DiskOperation::Sync);
+    assert!(line.is_some(), "no line contains {words:?}");
+    // Standard error is read until the process ends, which a full pipe would stop.
+    std::thread::spawn(move || lines.for_each(drop));
+    process
+}
+
+#[tokio::test]
+async fn a_start_and_a_compaction_that_take_long_name_their_step() {
+    let Some(disk) = SlowDisk::new() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let start = TestNode::command(directory.path(), &[]);
+    let mut starting = reported_while_syncs_hang(&disk, start, "opening the ledger");
+    starting.kill().unwrap();
+    starting.wait().unwrap();
+    let mut node = TestNode::start(&[]);
+    assert!(node.stop("TERM").success());
+    let mut compact = binary();
+    compact
+        .arg("compact")
+        .arg("--data-dir")
+        .arg(node.directory().join("data"));
+    let mut compact = reported_while_syncs_hang(&disk, compact, "compacting for ");
+    assert!(compact.wait().unwrap().success());
 }
