@@ -1,7 +1,9 @@
 //! The pages of the console.
 
+use flate2::read::GzDecoder;
 use ledger_test_support::node::TestNode;
 use reqwest::Method;
+use std::io::Read as _;
 
 /// Returns the URLs of the console's files that a page refers to.
 fn referred_files(page: &str) -> Vec<&str> {
@@ -68,6 +70,30 @@ async fn shows_stages_and_checks_in_pages_that_load_nothing_from_elsewhere() {
     let set = "<code>wait.capacity</code></th><td>777 waits</td><td>16384</td><td>--set</td>";
     assert!(health.contains(set), "{health}");
     assert!(health.contains(env!("CARGO_PKG_VERSION")), "{health}");
+}
+
+#[tokio::test]
+async fn sends_files_in_the_coding_that_the_client_accepts() {
+    let node = TestNode::start(&[]);
+    for file in ["console.css", "console.js"] {
+        let url = format!("{}/assets/{file}", node.admin);
+        let get = async |accepted: &str| {
+            let request = node.http.request(Method::GET, &url);
+            let request = request.header("accept-encoding", accepted);
+            let response = request.send().await.unwrap();
+            assert_eq!(response.headers()["vary"], "accept-encoding");
+            let coding = response.headers().get("content-encoding").cloned();
+            (coding, response.bytes().await.unwrap())
+        };
+        let (coding, plain) = get("identity").await;
+        assert_eq!(coding, None);
+        let (coding, packed) = get("br, gzip").await;
+        assert_eq!(coding.unwrap(), "gzip");
+        let mut unpacked = Vec::new();
+        let mut decoder = GzDecoder::new(&packed[..]);
+        decoder.read_to_end(&mut unpacked).unwrap();
+        assert!(unpacked == plain, "{file}");
+    }
 }
 
 #[tokio::test]

@@ -2,10 +2,16 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, X_CONTENT_TYPE_OPTIONS},
+    http::header::{
+        AcceptEncoding, CACHE_CONTROL, ContentEncoding, ETAG, Encoding, Header as _, IF_NONE_MATCH,
+        VARY, X_CONTENT_TYPE_OPTIONS,
+    },
+    web::Bytes,
 };
+use flate2::{Compression, write::GzEncoder};
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
+    io::Write as _,
     sync::LazyLock,
 };
 
@@ -13,7 +19,10 @@ use std::{
 struct Asset {
     content: &'static str,
     content_type: &'static str,
-    /// The tag in quotation marks (RFC 9110, section 8.8.3).
+    /// The content in the coding `gzip`. The files contain nothing secret that its length could
+    /// show.
+    gzip: Bytes,
+    /// The weak tag of both codings (RFC 9110, section 8.8.3).
     etag: String,
 }
 
@@ -28,10 +37,15 @@ impl Asset {
         // The hasher without a key has the same result in each process of one build.
         let mut hasher = DefaultHasher::new();
         content.hash(&mut hasher);
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        let gzip = gzip
+            .write_all(content.as_bytes())
+            .and_then(|()| gzip.finish());
         Self {
             content,
             content_type,
-            etag: format!("\"{:016x}\"", hasher.finish()),
+            gzip: gzip.expect("a write to memory succeeds").into(),
+            etag: format!("W/\"{:016x}\"", hasher.finish()),
         }
     }
 
@@ -48,15 +62,28 @@ impl Asset {
         response
             .insert_header((ETAG, self.etag.as_str()))
             // The path is the same after an upgrade, so a browser compares the tag for each page.
-            .insert_header((CACHE_CONTROL, "no-cache"));
-        match is_known {
-            true => response.finish(),
-            false => response
-                .content_type(self.content_type)
-                .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-                .body(self.content),
+            .insert_header((CACHE_CONTROL, "no-cache"))
+            .insert_header((VARY, "accept-encoding"));
+        if is_known {
+            return response.finish();
+        }
+        response
+            .content_type(self.content_type)
+            .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        match accepts_gzip(request) {
+            true => response
+                .insert_header(ContentEncoding::Gzip)
+                .body(self.gzip.clone()),
+            false => response.body(self.content),
         }
     }
+}
+
+/// Returns whether the client accepts the coding `gzip`.
+fn accepts_gzip(request: &HttpRequest) -> bool {
+    let codings = [Encoding::gzip(), Encoding::identity()];
+    let accepted = AcceptEncoding::parse(request).ok();
+    accepted.and_then(|accepted| accepted.negotiate(codings.iter())) == Some(Encoding::gzip())
 }
 
 /// `GET /assets/console.css`: responds with the style sheet, or with 304.

@@ -130,8 +130,8 @@ const CHART_HEIGHT = 120;
 const HISTORY_MS = 15 * 60 * 1000;
 const AXIS_MS_MIN = 60 * 1000;
 
-/** Number of points of the history that are loaded: one for every fourth pixel of a chart. */
-const POINTS = 150;
+/** Number of points of the history that are loaded: one for every sixth pixel of a chart. */
+const POINTS = 100;
 
 /** Distance within which the cursor shows a changed setting. */
 const MARK_NEAR_MS = 5000;
