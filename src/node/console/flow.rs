@@ -42,16 +42,21 @@ pub fn flow(snapshot: &Snapshot) -> Markup {
     }
 }
 
-/// Returns the cards of the stages beside the way of a transaction.
+/// Returns the cards of the stages beside the way of a transaction: readers, pruner, and the engine
+/// and the peers of a chain of several validators.
 pub fn beside(snapshot: &Snapshot) -> Markup {
-    let is_drawn = |stage: &&Stage| PATH.iter().all(|(name, ..)| *name != stage.name);
+    let is_beside = |stage: &&Stage| PATH.iter().all(|(name, ..)| *name != stage.name);
+    let stages: Vec<_> = snapshot.stages.iter().filter(is_beside).collect();
+    let has_card = |name| stages.iter().any(|stage| stage.name == name);
     html! {
         ul.beside {
-            @for stage in snapshot.stages.iter().filter(is_drawn) {
+            @for stage in &stages {
                 (card(stage, snapshot.limit.stage, &html! {
-                    @for edge in snapshot.edges.iter().filter(|edge| edge.to == stage.name) {
-                        p.source {
-                            "from " (edge.from) " " (rate(edge)) " " (edge.unit)
+                    @for edge in &snapshot.edges {
+                        @if edge.to == stage.name {
+                            p.source { "from " (edge.from) " " (rate(edge)) " " (edge.unit) }
+                        } @else if edge.from == stage.name && !has_card(edge.to) {
+                            p.source { "to " (edge.to) " " (rate(edge)) " " (edge.unit) }
                         }
                     }
                 }))
