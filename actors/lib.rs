@@ -144,7 +144,7 @@ pub use error::{
     StorageFault, SubmitError, TuneError, VersionNotReached, VersionWaitError,
 };
 pub use filter::{Filtered, SubmissionFilter};
-pub use mempool::{BlockTimes, Pool, meter::PoolStatus};
+pub use mempool::{AGE_STEPS_SECS, BlockTimes, PRICE_STEPS, Pool, meter::PoolStatus};
 pub use node::{
     Node,
     handle::NodeHandle,

@@ -1,5 +1,6 @@
 //! Metrics of the pool.
 
+use super::pool::GROUPS;
 use crate::RemovalReason;
 use ledger_metrics::{Counter, DurationRecorder, Gauge, counters};
 
@@ -20,6 +21,15 @@ counters! {
         pub parked: Gauge,
         /// Total size of the parked transactions, in bytes.
         pub parked_bytes: Gauge,
+        /// Transactions in the pool by age, in the groups of [`crate::AGE_STEPS_SECS`], as of the
+        /// last second.
+        pub by_age: [Gauge; GROUPS],
+        /// Transactions in the pool by gas unit price, in the groups of [`crate::PRICE_STEPS`], as
+        /// of the last second.
+        pub by_price: [Gauge; GROUPS],
+        /// Age of the oldest transaction in the pool, in seconds, as of the last second. 0 if there
+        /// is none.
+        pub oldest_secs: Gauge,
         /// Transactions removed because their block became durable.
         pub committed: Counter,
         /// Estimated time of these transactions in blocks, as of their admission, in microseconds.

@@ -36,9 +36,9 @@ use crate::{
 };
 pub(crate) use gas_price::GasHistory;
 use offers::Offers;
+pub use pool::{AGE_STEPS_SECS, BlockTimes, PRICE_STEPS, Pool};
 #[cfg(test)]
 pub(crate) use pool::{AccountTurn, DEBT_MIN_USECS, TurnLog};
-pub use pool::{BlockTimes, Pool};
 
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector,
@@ -260,8 +260,10 @@ impl TimedActor for Mempool {
 impl Handler<RemoveExpired> for Mempool {
     fn handle(&mut self, RemoveExpired(turn): RemoveExpired) {
         self.after_change();
+        let now_secs = self.clock.now_secs();
+        self.pool.update_groups(&self.meter, now_secs);
         if let Some(offers) = &mut self.offers {
-            offers.offer_again(&self.pool, self.clock.now_secs());
+            offers.offer_again(&self.pool, now_secs);
         }
         drop(turn);
     }

@@ -62,6 +62,14 @@ impl Metric for Gauge {
     }
 }
 
+impl<M: Metric, const N: usize> Metric for [M; N] {
+    type Snapshot = [M::Snapshot; N];
+
+    fn snapshot(&self) -> [M::Snapshot; N] {
+        self.each_ref().map(Metric::snapshot)
+    }
+}
+
 /// A field of a snapshot that no metric stores, such as a name, a limit or a sum.
 ///
 /// The struct of metrics spends no memory on it. [`Metric::snapshot`] returns its default value,

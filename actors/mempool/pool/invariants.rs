@@ -3,6 +3,7 @@
 use super::{
     Pool,
     entry::{Amount, Entry},
+    groups::Groups,
 };
 use crate::protocol::mempool::PoolKey;
 use ledger_types::ReplayProtector::{Nonce, SequenceNumber};
@@ -16,6 +17,7 @@ pub(super) fn check_indices(pool: &Pool) {
     let mut expiries = BTreeSet::new();
     let mut accounts_with_parked = BTreeSet::new();
     let mut hashes = HashSet::new();
+    let mut groups = Groups::default();
     for (&address, account) in &pool.accounts {
         assert!(!account.is_empty());
         let mut account_waiting_by_price = BTreeMap::<u64, usize>::new();
@@ -24,6 +26,7 @@ pub(super) fn check_indices(pool: &Pool) {
             hashes.insert(entry.transaction.hash());
             assert!(entry.cost_usecs > 0);
             total.add(Amount::of(entry));
+            groups.add(entry);
             if !entry.is_taken {
                 *account_waiting_by_price.entry(entry.price()).or_default() += 1;
                 expiries.insert(entry.expiry_key());
@@ -42,6 +45,7 @@ pub(super) fn check_indices(pool: &Pool) {
     }
     assert_eq!(hashes, pool.by_hash.keys().copied().collect());
     assert_eq!((total, parked), (pool.total, pool.parked));
+    assert_eq!(groups, pool.groups);
     assert_eq!(ready, pool.account_queue.keys());
     assert_eq!(expiries, pool.expiries.keys().copied().collect());
     assert_eq!(accounts_with_parked, pool.accounts_with_parked);

@@ -16,6 +16,7 @@ mod admission;
 mod commit;
 mod costs;
 mod entry;
+mod groups;
 mod price_level;
 mod sequence_queue;
 mod small_sorted_map;
@@ -32,8 +33,11 @@ use account_queue::AccountQueue;
 pub use costs::BlockTimes;
 use costs::Costs;
 use entry::{Amount, Entry, ExpiryKey, admission_ticks};
+use groups::Groups;
+pub use groups::{AGE_STEPS_SECS, GROUPS, PRICE_STEPS};
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_limits::CostModel;
+use ledger_metrics::Gauge;
 use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -79,6 +83,7 @@ pub struct Pool {
     /// All transactions in the pool.
     total: Amount,
     parked: Amount,
+    groups: Groups,
     removal_log: RemovalLog,
     /// Transactions that were removed unexecuted since the last [`Self::drain_removed`].
     removed: Vec<Removed>,
@@ -103,6 +108,7 @@ impl Pool {
             now_ticks: 0,
             total: Amount::default(),
             parked: Amount::default(),
+            groups: Groups::default(),
             removal_log: RemovalLog::default(),
             removed: Vec::new(),
             #[cfg(test)]
@@ -149,6 +155,21 @@ impl Pool {
             .set(usize::try_from(self.total.usecs).unwrap_or(usize::MAX));
         meter.parked.set(self.parked.count);
         meter.parked_bytes.set(self.parked.bytes);
+    }
+
+    /// Sets the gauges of ages and gas prices, as of `now_secs` in Unix seconds.
+    pub(super) fn update_groups(&self, meter: &PoolMeter, now_secs: u64) {
+        let set = |gauges: &[Gauge], counts: [usize; GROUPS]| {
+            for (gauge, count) in gauges.iter().zip(counts) {
+                gauge.set(count);
+            }
+        };
+        set(&meter.by_age, self.groups.by_age(now_secs));
+        set(&meter.by_price, self.groups.by_price());
+        let oldest_secs = self.groups.oldest_secs(now_secs);
+        meter
+            .oldest_secs
+            .set(usize::try_from(oldest_secs).unwrap_or(usize::MAX));
     }
 
     /// Returns the size of the file that a stop would save the pool in now, in bytes.
@@ -289,6 +310,7 @@ impl Pool {
         });
         let hash = entry.transaction.hash();
         self.total.add(Amount::of(&entry));
+        self.groups.add(&entry);
         self.by_hash.insert(hash, Arc::clone(&entry.transaction));
         self.removal_log.remove(&hash);
         self.index_waiting(&entry);
@@ -310,6 +332,7 @@ impl Pool {
     /// Removes an entry that is no longer in its account from the other indices.
     fn unindex(&mut self, entry: &Entry) {
         self.total.remove(Amount::of(entry));
+        self.groups.remove(entry);
         self.by_hash.remove(&entry.transaction.hash());
         self.from_clients.remove(&entry.insertion);
         if !entry.is_taken {

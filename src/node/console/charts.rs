@@ -9,10 +9,12 @@ use crate::{
 use maud::{Markup, html};
 
 /// The groups of series, each a chart, with their headings.
-const CHARTS: [(&str, &str); 12] = [
+const CHARTS: [(&str, &str); 14] = [
     ("throughput", "Throughput"),
     ("latency", "Submission to commit"),
     ("pool", "Pending transactions"),
+    ("pool_age", "Pending by age"),
+    ("pool_price", "Pending by gas price"),
     ("pool_time", "Time of the pool in blocks"),
     ("waits", "Waiting clients"),
     ("rejections", "Rejections"),

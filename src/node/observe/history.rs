@@ -15,7 +15,7 @@ const STAGES_MAX: usize = 20;
 const STAGE_VALUES: usize = 3;
 
 /// Maximum memory of the points, in bytes.
-const HISTORY_BYTES_MAX: usize = 350_000;
+const HISTORY_BYTES_MAX: usize = 380_000;
 
 const _: () = assert!(SNAPSHOTS_MAX * size_of::<Point>() <= HISTORY_BYTES_MAX);
 

@@ -5,6 +5,7 @@ use super::{
     snapshot::{SeriesInfo, SeriesValue},
     stages::{Interval, rounded},
 };
+use ledger_actors::{AGE_STEPS_SECS, PRICE_STEPS};
 
 /// Number of series.
 pub const SERIES_COUNT: usize = SERIES.len();
@@ -27,7 +28,7 @@ const fn info(
 }
 
 /// All series, by chart.
-const SERIES: [Row; 27] = [
+const SERIES: [Row; 35] = [
     (
         info("throughput", "committed", "Committed", "per_s"),
         |of| Some(of.per_s(|of| of.meters.pool.committed)),
@@ -52,6 +53,43 @@ const SERIES: [Row; 27] = [
     (
         info("pool", "pool_parked", "Parked", "transactions"),
         |of| Some(of.now.meters.pool.parked as f64),
+    ),
+    (
+        info("pool_age", "age_0", "Below 2 s", "transactions"),
+        |of| Some(of.now.meters.pool.by_age[0] as f64),
+    ),
+    (
+        info("pool_age", "age_2", "2 s to 10 s", "transactions"),
+        |of| Some(of.now.meters.pool.by_age[1] as f64),
+    ),
+    (
+        info("pool_age", "age_10", "10 s to 60 s", "transactions"),
+        |of| Some(of.now.meters.pool.by_age[2] as f64),
+    ),
+    (
+        info("pool_age", "age_60", "60 s and above", "transactions"),
+        |of| Some(of.now.meters.pool.by_age[3] as f64),
+    ),
+    (
+        info("pool_price", "price_0", "Below 150", "transactions"),
+        |of| Some(of.now.meters.pool.by_price[0] as f64),
+    ),
+    (
+        info("pool_price", "price_150", "150 to 999", "transactions"),
+        |of| Some(of.now.meters.pool.by_price[1] as f64),
+    ),
+    (
+        info("pool_price", "price_1000", "1,000 to 9,999", "transactions"),
+        |of| Some(of.now.meters.pool.by_price[2] as f64),
+    ),
+    (
+        info(
+            "pool_price",
+            "price_10000",
+            "10,000 and above",
+            "transactions",
+        ),
+        |of| Some(of.now.meters.pool.by_price[3] as f64),
     ),
     (
         info("pool_time", "pool_time", "Time of the pool in blocks", "ms"),
@@ -138,6 +176,10 @@ const SERIES: [Row; 27] = [
         |of| processor(of, |processor| processor.core_wait_permille),
     ),
 ];
+
+// The names and titles above.
+const _: () = assert!(matches!(AGE_STEPS_SECS, [2, 10, 60]));
+const _: () = assert!(matches!(PRICE_STEPS, [150, 1_000, 10_000]));
 
 /// Returns what the series are.
 pub fn infos() -> impl Iterator<Item = SeriesInfo> {

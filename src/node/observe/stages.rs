@@ -326,6 +326,7 @@ impl<'a> Interval<'a> {
                     waiting: pool.transactions as u64,
                     capacity: Some(self.sources.config().mempool.capacity_transactions as u64),
                     setting: Some("mempool.capacity_transactions"),
+                    oldest_ms: (pool.transactions > 0).then_some(pool.oldest_secs as u64 * 1_000),
                     was_never_empty: pool.transactions > 0
                         && self.before.meters.pool.transactions > 0,
                     ..Queue::default()

@@ -5,6 +5,7 @@ mod loads;
 
 use crate::metrics::{Scrape, node_at_work};
 use ledger_test_support::{
+    TestAccount, TransactionBuilder,
     http::{RawConnection, number},
     node::{TestNode, until},
 };
@@ -117,6 +118,37 @@ async fn serves_the_history_in_as_many_points_as_requested() {
     ] {
         assert_eq!(get(query).await.status, 400, "{query}");
     }
+}
+
+#[tokio::test]
+async fn shows_pending_transactions_by_age_and_by_gas_price() {
+    let node = TestNode::start(&[]);
+    let chain = node.chain().await;
+    let account = TestAccount::from_seed(1);
+    node.fund(&account, 1_000_000_000_000).await;
+    let price = chain.parameters().gas_unit_price_min + 1_000;
+    // Parked until the transaction before it arrives.
+    let parked = account.transfer(&chain, 1, account.address, 1).raw;
+    let parked = TransactionBuilder::from_raw(&chain, parked).gas_unit_price(price);
+    node.submit(&parked.sign(&account)).await;
+    let shown = async |expected: [(&str, f64); 2]| {
+        until("the series show the transaction", || async {
+            let snapshot = snapshot(&node).await;
+            let series = snapshot["series"].as_array().unwrap();
+            let value = |name: &str| {
+                let mut named = series.iter().filter(|of| of["name"] == name);
+                named.next().unwrap()["value"].as_f64()
+            };
+            let is_shown = |(name, count): &(&str, f64)| value(name) == Some(*count);
+            expected.iter().all(is_shown).then_some(())
+        })
+        .await;
+    };
+    shown([("price_1000", 1.0), ("age_0", 1.0)]).await;
+    shown([("price_1000", 1.0), ("age_2", 1.0)]).await;
+    node.submit(&account.transfer(&chain, 0, account.address, 1))
+        .await;
+    shown([("price_1000", 0.0), ("age_2", 0.0)]).await;
 }
 
 /// Opens a stream. Returns the connection and what it has received up to the end of the head.
