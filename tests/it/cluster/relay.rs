@@ -6,7 +6,10 @@ use ledger_test_support::{
     http::HttpResponse,
     node::{TestNode, until},
 };
-use std::fmt::Display;
+use std::{
+    fmt::Display,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
+};
 
 /// A hash of no transaction.
 const UNKNOWN: &str = "0x00000000000000000000000000000000000000000000000000000000000000aa";
@@ -67,6 +70,37 @@ async fn a_transaction_is_known_at_each_node_and_executed_once() {
     let account = cluster.node(1).get(&path).await;
     assert_eq!(account.json["sequence_number"], "2");
     cluster.assert_same_blocks().await;
+}
+
+#[actix_web::test]
+async fn the_snapshot_of_a_validator_has_the_engine_and_the_peers() {
+    let cluster = Cluster::start();
+    let chain = cluster.node(0).chain().await;
+    let node = cluster.node(1);
+    let sequence_number = AtomicU64::new(0);
+    let snapshot = until("messages of the engine and of peers", || async {
+        let next = sequence_number.fetch_add(1, SeqCst);
+        cluster.commit(0, &cluster.transfer(&chain, 0, next)).await;
+        let response = node.http.get(&format!("{}/snapshot", node.admin)).await;
+        let snapshot = response.json;
+        let flows = |from: &str, to: &str| {
+            let mut edges = snapshot["edges"].as_array().unwrap().iter();
+            let edge = edges.find(|edge| edge["from"] == from && edge["to"] == to);
+            edge.unwrap()["per_s"]
+                .as_f64()
+                .is_some_and(|per_s| per_s > 0.0)
+        };
+        let is_busy = flows("consensus", "sequencer")
+            && flows("sequencer", "consensus-log")
+            && flows("peers", "relay");
+        is_busy.then_some(snapshot)
+    })
+    .await;
+    for name in ["consensus", "consensus-io", "consensus-log", "relay"] {
+        let mut stages = snapshot["stages"].as_array().unwrap().iter();
+        let stage = stages.find(|stage| stage["name"] == name).unwrap();
+        assert!(stage["busy_permille"].is_u64(), "{stage:#}");
+    }
 }
 
 #[actix_web::test]
