@@ -204,6 +204,28 @@ describe("the console of a node under load", () => {
     });
   }
 
+  test("writes figures as the server does, and loads less than 100 KB", async () => {
+    const page = await context.newPage();
+    const network = await page.createCDPSession();
+    await network.send("Network.enable");
+    await network.send("Network.setCacheDisabled", { cacheDisabled: true });
+    let bytes = 0;
+    network.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+    const loaded = page.waitForResponse((response) => response.url().includes("/history"));
+    await page.goto(`${node.admin}/`, { waitUntil: "load" });
+    await (await loaded).text();
+    assert.ok(bytes > 20_000 && bytes < 100_000, `${bytes} bytes`);
+
+    const golden = new URL("../golden/figures.json", import.meta.url);
+    const figures = JSON.parse(await readFile(golden, "utf8"));
+    const texts = await page.evaluate(
+      (figures) => figures.map(([form, value]) => window.formatted(form, value)),
+      figures,
+    );
+    assert.deepEqual(texts, figures.map(([, , text]) => text));
+    await page.close();
+  });
+
   test("is a table without scripts", async () => {
     const page = await context.newPage();
     await page.setJavaScriptEnabled(false);
