@@ -364,8 +364,9 @@ async fn accepts_only_as_many_transactions_as_a_stop_can_save() {
     let Some((node, tmpfs, accounts)) = stopped_node_on_a_small_disk().await else {
         return;
     };
-    let mut node = node.restart();
+    // Before the start, because the disk has no space while it is filled.
     fill(&tmpfs.0, FREE_BYTES);
+    let mut node = node.restart();
     let accepted = park_until_rejected(&node, &accounts).await;
     assert!(!accepted.is_empty());
     // The stop needs no more space than is left.
