@@ -8,7 +8,7 @@ use std::{
 
 /// Time after which a step is reported, and between two reports. A program without any output for
 /// longer seems stuck.
-const INTERVAL: Duration = Duration::from_secs(2);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A step that runs. It ends when this is dropped.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct LongStep {
 }
 
 impl LongStep {
-    /// Begins a step. Calls `report` with the time since then every 2 s until the step ends.
+    /// Begins a step. Calls `report` with the time since then every second until the step ends.
     pub fn begin(report: impl Fn(Duration) + Send + 'static) -> Self {
         Self::begin_with(INTERVAL, report)
     }

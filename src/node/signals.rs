@@ -60,6 +60,15 @@ impl ReloadSignal {
     }
 }
 
+/// The part of a node's life in which a signal ends the process at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// The ledger is not open yet, so there is nothing to save.
+    Opening,
+    /// A stop, which an earlier signal began.
+    Stop,
+}
+
 /// The signals that stop a node: `SIGINT` and `SIGTERM`.
 ///
 /// A thread of its own receives them. The thread `main` blocks during a stop, while it joins other
@@ -67,38 +76,49 @@ impl ReloadSignal {
 #[derive(Debug)]
 pub struct StopSignals {
     first: oneshot::Receiver<&'static str>,
+    state: Arc<State>,
+}
+
+/// What the next signal does.
+#[derive(Debug, Default)]
+struct State {
+    /// Whether there is a ledger to close, so that a signal begins a stop.
+    is_open: AtomicBool,
     /// Whether a stop has begun, which the next signal ends.
-    is_stopping: Arc<AtomicBool>,
+    is_stopping: AtomicBool,
 }
 
 impl StopSignals {
     /// Installs the handlers and starts the thread. Until then either signal ends the process.
     ///
-    /// The thread calls `end_process` with the name of a signal that arrives during a stop.
+    /// The thread calls `end_process` with the name of a signal that arrives before
+    /// [`Self::record_open`] or during a stop.
     ///
     /// # Errors
     ///
     /// Returns the error of the operating system if a handler cannot be installed, or if it refuses
     /// the thread.
-    pub fn start(end_process: impl Fn(&'static str) + Send + 'static) -> io::Result<Self> {
+    pub fn start(
+        end_process: impl Fn(Interrupted, &'static str) + Send + 'static,
+    ) -> io::Result<Self> {
         let (sender, first) = oneshot::channel();
         let (ready, installed) = mpsc::sync_channel(1);
-        let is_stopping = Arc::<AtomicBool>::default();
-        let stopping = Arc::clone(&is_stopping);
+        let state = Arc::<State>::default();
+        let of_thread = Arc::clone(&state);
         // The thread makes its own runtime, because the caller's must not drop one after a failure.
         let named = thread::Builder::new().name(THREAD.to_owned());
         named.spawn(move || match Handlers::install() {
             Ok(handlers) => {
                 // The caller waits for it.
                 let _ = ready.send(Ok(()));
-                handlers.receive(sender, &stopping, end_process);
+                handlers.receive(sender, &of_thread, end_process);
             }
             Err(error) => {
                 let _ = ready.send(Err(error));
             }
         })?;
         installed.recv().map_err(io::Error::other)??;
-        Ok(Self { first, is_stopping })
+        Ok(Self { first, state })
     }
 
     /// Waits for the first of the signals and returns its name.
@@ -109,9 +129,14 @@ impl StopSignals {
         }
     }
 
+    /// Records that the ledger is open, so that the first signal begins a stop.
+    pub fn record_open(&self) {
+        self.state.is_open.store(true, Relaxed);
+    }
+
     /// Records that a stop has begun without a signal, so that the first one ends it.
     pub fn record_stop(&self) {
-        self.is_stopping.store(true, Relaxed);
+        self.state.is_stopping.store(true, Relaxed);
     }
 }
 
@@ -141,13 +166,13 @@ impl Handlers {
         })
     }
 
-    /// Sends the name of the first signal, unless a stop has begun, and calls `end_process` with
-    /// the name of each signal that arrives during a stop.
+    /// Sends the name of the first signal after the ledger is open, unless a stop has begun, and
+    /// calls `end_process` with the name of each other signal.
     fn receive(
         mut self,
         sender: oneshot::Sender<&'static str>,
-        is_stopping: &AtomicBool,
-        end_process: impl Fn(&'static str),
+        state: &State,
+        end_process: impl Fn(Interrupted, &'static str),
     ) {
         let mut sender = Some(sender);
         self.runtime.block_on(async {
@@ -157,8 +182,10 @@ impl Handlers {
                     _ = self.terminate.recv() => "SIGTERM",
                 };
                 // Relaxed, because it orders no other memory.
-                if is_stopping.swap(true, Relaxed) {
-                    end_process(name);
+                if !state.is_open.load(Relaxed) {
+                    end_process(Interrupted::Opening, name);
+                } else if state.is_stopping.swap(true, Relaxed) {
+                    end_process(Interrupted::Stop, name);
                 } else if let Some(first) = sender.take() {
                     // An error means that the start failed, so that the process ends.
                     let _ = first.send(name);

@@ -88,7 +88,7 @@ fn stops_cleanly_on_both_signals() {
 }
 
 #[test]
-fn exits_with_1_and_names_the_listener_if_an_address_is_in_use() {
+fn exits_with_1_before_it_creates_a_ledger_if_an_address_is_in_use() {
     let first = TestNode::start(&[]);
     let used = first.api.strip_prefix("http://").unwrap();
     let directory = tempfile::tempdir().unwrap();
@@ -98,10 +98,10 @@ fn exits_with_1_and_names_the_listener_if_an_address_is_in_use() {
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(
-        message.contains("api.listen") && message.contains(used),
-        "{message}"
-    );
+    for part in ["api.listen", used, "choose another port"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert!(!directory.path().join("data").exists());
 }
 
 #[test]

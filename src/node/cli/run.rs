@@ -4,11 +4,12 @@ use super::{CliError, output};
 use crate::{
     compose::{RunFailure, RunHooks, run},
     config::{Config, ConfigOptions},
+    telemetry,
 };
 use ledger_client::signer::private_key_text;
 use ledger_execution::development_accounts;
 use ledger_types::Genesis;
-use std::io;
+use std::{io, process};
 
 /// Runs a node until a signal stops it. A second signal ends the process without a clean stop.
 ///
@@ -21,6 +22,10 @@ pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
     let hooks = RunHooks {
         on_ready: print_ready,
         on_abort: |message| CliError::Fatal(message).exit(),
+        on_early_stop: || {
+            telemetry::flush();
+            process::exit(0)
+        },
     };
     let Err(RunFailure { error, stop_error }) = run(&config, options, hooks) else {
         tracing::info!("stopped");

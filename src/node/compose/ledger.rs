@@ -7,6 +7,7 @@ use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{FileSize, Store, WAL_BYTES_MAX};
 use ledger_types::{FrameworkUpgrade, Genesis};
 use ledger_vm::Chain;
+use std::path::{self, Path};
 
 /// An open ledger.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ pub fn open_ledger(
             store
                 .initialize(&genesis, &execute_genesis(&genesis, &chain))
                 .map_err(access_error)?;
-            tracing::info!(directory = %directory.display(), "created a ledger");
+            tracing::info!(directory = %absolute(directory), "created a ledger");
             (genesis, chain)
         }
         Some((found, height)) => {
@@ -61,7 +62,7 @@ pub fn open_ledger(
                     FrameworkUpgrade::format_list(&genesis.parameters.framework_upgrades);
                 tracing::info!(upgrades, "added framework upgrades");
             }
-            tracing::info!(directory = %directory.display(), "opened the ledger");
+            tracing::info!(directory = %absolute(directory), height, "opened the ledger");
             (genesis, chain)
         }
     };
@@ -73,6 +74,14 @@ pub fn open_ledger(
         genesis,
         chain,
     })
+}
+
+/// Returns the absolute path of the data directory, whose setting is relative to the directory in
+/// which the node was started.
+fn absolute(directory: &Path) -> String {
+    let absolute = path::absolute(directory);
+    let absolute = absolute.unwrap_or_else(|_| directory.to_owned());
+    absolute.display().to_string()
 }
 
 /// Checks that the ledger without blocks is within `pruner.window_bytes`. Its genesis may have many

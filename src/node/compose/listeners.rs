@@ -2,6 +2,7 @@
 //! GraphQL.
 
 use super::{
+    addresses::{bind_error, faucet_key, listener_addresses},
     descriptors::ConnectionLimits,
     error::RunError,
     rejected_head,
@@ -20,7 +21,6 @@ use crate::{
 use actix_web::web::ServiceConfig;
 use ledger_actors::{NodeHandle, name_thread};
 use ledger_api::{ApiState, Connection};
-use ledger_crypto::Ed25519PrivateKey;
 use ledger_http::{
     CertificateHolder, ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry,
 };
@@ -84,14 +84,7 @@ struct Parts<'a> {
 
 /// Returns the number of listeners beside the API's.
 pub fn side_listeners(settings: &Settings, genesis: &Genesis) -> usize {
-    let has_graphql = settings.graphql.listen.is_some();
-    let has_faucet = faucet_key(settings, genesis).is_some();
-    1 + usize::from(has_graphql) + usize::from(has_faucet)
-}
-
-/// Returns the key of the faucet, if it is served.
-fn faucet_key(settings: &Settings, genesis: &Genesis) -> Option<Ed25519PrivateKey> {
-    genesis.faucet_key().filter(|_| settings.faucet.enabled)
+    listener_addresses(settings, genesis).count() - 1
 }
 
 impl Listeners {
@@ -346,9 +339,7 @@ where
         routes(config);
     };
     Listener::start(options, routes).map_err(|error| match error {
-        ListenerError::Bind { address, source } => {
-            RunError::fatal(format!("{}.listen = \"{address}\"", options.name), &source)
-        }
+        ListenerError::Bind { address, source } => bind_error(options.name, address, &source),
         error @ ListenerError::Ended { .. } => RunError::Fatal(error.to_string()),
     })
 }

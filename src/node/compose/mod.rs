@@ -1,5 +1,6 @@
 //! The composition root of a node: settings -> genesis -> store -> actors -> listeners.
 
+mod addresses;
 mod admin_gate;
 mod admin_token;
 mod checked_config;

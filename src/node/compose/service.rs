@@ -6,6 +6,7 @@
 //! start continues from what is durable.
 
 use super::{
+    addresses::check_addresses,
     admin_gate::admin_gate,
     checked_config::check_config,
     consensus::{Engine, start_node},
@@ -27,7 +28,7 @@ use crate::{
     admin::{Certificates, Phase, PhaseCell, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings, overrides_path},
     long_step::{LongStep, read_bytes},
-    signals::{ReloadSignal, StopSignals},
+    signals::{Interrupted, ReloadSignal, StopSignals},
     telemetry,
     tunable::log_memory,
 };
@@ -46,6 +47,9 @@ pub struct RunHooks {
     /// Ends the process immediately, because the ledger is damaged or because of a signal during a
     /// stop. Its argument is the error message.
     pub on_abort: fn(String) -> !,
+    /// Ends the process because of a signal before the ledger was open, with the exit code of a
+    /// clean stop.
+    pub on_early_stop: fn() -> !,
 }
 
 /// The errors that ended a run.
@@ -86,14 +90,19 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
     let system = System::new();
     // Before the ledger is opened, so that a closed terminal does not end the process meanwhile.
     let reload_signal = system.block_on(async { ReloadSignal::new() })?;
+    // Before the ledger is opened, which may take long.
+    let mut signals = StopSignals::start(move |interrupted, signal| match interrupted {
+        Interrupted::Opening => {
+            tracing::info!(signal, "stopped while the ledger was opened");
+            (hooks.on_early_stop)()
+        }
+        Interrupted::Stop => (hooks.on_abort)(format!("a second signal, {signal}, ended the stop")),
+    })?;
     let opening = report_step("opening the ledger", config.settings());
     let ledger = open_ledger(config.settings(), prepared.genesis)?;
     drop(opening);
+    signals.record_open();
     system.block_on(async {
-        // Before the ready line, because its reader may send a signal immediately.
-        let mut signals = StopSignals::start(move |signal| {
-            (hooks.on_abort)(format!("a second signal, {signal}, ended the stop"))
-        })?;
         let genesis = ledger.genesis.clone();
         let certificates = prepared.resources.certificates.clone();
         let admin_gate = prepared.resources.admin_gate.clone();
@@ -164,6 +173,7 @@ fn prepare(
             warn_if_key_is_exposed(tls.private_key, certificate);
         }
     }
+    check_addresses(settings, &genesis.genesis)?;
     let side_listeners = side_listeners(settings, &genesis.genesis);
     let connections = raise_descriptor_limit(settings, side_listeners)?;
     let directory = &settings.storage.data_dir;

@@ -13,7 +13,7 @@ use actix_web::{
     web::{Data, ReqData},
 };
 use maud::{Markup, html};
-use std::{env, process};
+use std::{env, path, process};
 
 /// `GET /console/health`: responds with the checks, the build, and the settings that the operator
 /// has set.
@@ -74,6 +74,7 @@ fn table(checks: &[Check]) -> Markup {
 /// Returns the program, its machine and its ledger.
 fn build(admin: &Admin) -> Markup {
     let chain = admin.node.chain();
+    let data_dir = path::absolute(&admin.data_dir).unwrap_or_else(|_| admin.data_dir.clone());
     let uptime_ms = admin.observer.newest().snapshot.uptime_ms;
     let facts = [
         ("Version", VERSION.clone()),
@@ -93,7 +94,7 @@ fn build(admin: &Admin) -> Markup {
         ("Process", process::id().to_string()),
         ("Running for", duration(uptime_ms / 1_000)),
         ("Chain", format!("{} ({})", chain.id(), chain.vendor())),
-        ("Data directory", admin.data_dir.display().to_string()),
+        ("Data directory", data_dir.display().to_string()),
     ];
     html! {
         section.card aria-labelledby="build" {

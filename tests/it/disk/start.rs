@@ -274,21 +274,30 @@ fn reported_while_syncs_hang(disk: &SlowDisk, command: Command, words: &str) -> 
         .unwrap();
     let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
     let line = lines.find(|line| line.as_ref().unwrap().contains(words));
-    disk.release(DiskOperation::Sync);
     assert!(line.is_some(), "no line contains {words:?}");
     // Standard error is read until the process ends, which a full pipe would stop.
     std::thread::spawn(move || lines.for_each(drop));
     process
 }
 
-#[tokio::test]
-async fn a_start_and_a_compaction_that_take_long_name_their_step() {
+#[test]
+fn a_signal_ends_a_start_that_opens_the_ledger() {
     let Some(disk) = SlowDisk::new() else { return };
-    let directory = tempfile::tempdir().unwrap();
-    let start = TestNode::command(directory.path(), &[]);
-    let mut starting = reported_while_syncs_hang(&disk, start, "opening the ledger");
-    starting.kill().unwrap();
-    starting.wait().unwrap();
+    for signal in ["INT", "TERM"] {
+        let directory = tempfile::tempdir().unwrap();
+        let start = TestNode::command(directory.path(), &[]);
+        let mut starting = reported_while_syncs_hang(&disk, start, "opening the ledger");
+        let id = starting.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(sent.unwrap().success());
+        assert_eq!(starting.wait().unwrap().code(), Some(0), "{signal}");
+        disk.release(DiskOperation::Sync);
+    }
+}
+
+#[tokio::test]
+async fn a_compaction_that_takes_long_reports_its_progress() {
+    let Some(disk) = SlowDisk::new() else { return };
     let mut node = TestNode::start(&[]);
     assert!(node.stop("TERM").success());
     let mut compact = binary();
@@ -297,5 +306,6 @@ async fn a_start_and_a_compaction_that_take_long_name_their_step() {
         .arg("--data-dir")
         .arg(node.directory().join("data"));
     let mut compact = reported_while_syncs_hang(&disk, compact, "compacting for ");
+    disk.release(DiskOperation::Sync);
     assert!(compact.wait().unwrap().success());
 }

@@ -25,9 +25,10 @@ use tokio::{
 pub fn execute(arguments: &RunArguments) -> Result<(), CliError> {
     let directories = nodes(&arguments.dir)?;
     System::new().block_on(async {
-        let mut signals = StopSignals::start(|signal| {
+        let mut signals = StopSignals::start(|_, signal| {
             CliError::Fatal(format!("a second signal, {signal}, ended the stop")).exit()
         })?;
+        signals.record_open();
         let mut cluster = Cluster::default();
         for directory in directories {
             cluster.start(&directory)?;
