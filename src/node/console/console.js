@@ -102,10 +102,27 @@ function refreshFigures(snapshot) {
   }
 }
 
+// The keys of settings are between backticks.
+function refreshRemedy(remedy) {
+  const line = document.getElementById("remedy");
+  if (line.textContent === `What helps: ${remedy.replaceAll("`", "")}`) return;
+  line.hidden = !remedy;
+  const parts = remedy.split("`").map((part, index) => {
+    if (index % 2 === 0) return part;
+    const link = document.createElement("a");
+    link.href = `/console/settings#${part}`;
+    link.append(document.createElement("code"));
+    link.firstChild.append(part);
+    return link;
+  });
+  line.replaceChildren("What helps: ", ...parts);
+}
+
 function refreshLimit({ limit }) {
   const sentence = document.getElementById("sentence");
   if (!sentence) return;
   setText(sentence, limit.sentence);
+  refreshRemedy(limit.remedy);
   sentence.closest(".limit").toggleAttribute("data-limited", limit.kind !== "clients");
   for (const stage of document.querySelectorAll("[data-stage]")) {
     const isLimit = stage.dataset.stage === limit.stage;

@@ -59,6 +59,7 @@ pub fn limit(snapshot: &Snapshot) -> Markup {
         section.card.limit aria-labelledby="limit" data-limited[limit.kind != LimitKind::Clients] {
             h2 #limit { "What limits the node" }
             p.sentence #sentence { (limit.sentence) }
+            p #remedy hidden[limit.remedy.is_empty()] { (remedy(&limit.remedy)) }
             p.visually-hidden #announcement role="status" {}
             p.muted {
                 "Processor: "
@@ -74,6 +75,20 @@ pub fn limit(snapshot: &Snapshot) -> Markup {
                 ", version "
                 (figure("version", Form::Count, Some(to_f64(snapshot.version))))
                 "."
+            }
+        }
+    }
+}
+
+/// Returns what helps, with a link to each setting: their keys are between backticks.
+fn remedy(text: &str) -> Markup {
+    html! {
+        "What helps: "
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 {
+                a href=(format!("/console/settings#{part}")) { code { (part) } }
+            } @else {
+                (part)
             }
         }
     }

@@ -161,7 +161,7 @@ fn others(report: &SettingsReport) -> Markup {
                     }
                     tbody {
                         @for setting in settings.filter(|setting| setting.applies != Applies::Now) {
-                            tr {
+                            tr id=(setting.key) {
                                 th scope="row" title=(first_sentence(setting.effect)) { code { (setting.key) } }
                                 td { (setting.value) " " (setting.unit) }
                                 td { (setting.default) }

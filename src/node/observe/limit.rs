@@ -20,8 +20,11 @@
 //! hardly ever empty. A stage that is named stays named until it is [`HYSTERESIS_PERMILLE`] below
 //! the limit, so that the name does not change to and fro.
 
-use super::snapshot::{
-    Consumer, Limit, LimitKind, Processor, Queue, Rejection, Stage, StageKind, ThreadGroup,
+use super::{
+    remedy,
+    snapshot::{
+        Consumer, Limit, LimitKind, Processor, Queue, Rejection, Stage, StageKind, ThreadGroup,
+    },
 };
 
 /// Share of the time on a core, in thousandths, from which threads are busy. It includes the time
@@ -49,8 +52,9 @@ const HYSTERESIS_PERMILLE: u64 = 50;
 const REJECTED_PER_S_MIN: f64 = 1.0;
 
 /// First words of the limits whose rejections limit the throughput of the REST interface. The
-/// others are those of the admin listener, the faucet, and single addresses.
-const LIMITS: [&str; 11] = [
+/// others are those of the admin listener and the faucet.
+const LIMITS: [&str; 12] = [
+    "api.max_connections_per_address",
     "api.max_in_flight",
     "api.answers_bytes_max",
     "api.bodies_bytes_max",
@@ -83,13 +87,18 @@ pub struct Window<'a> {
 /// Returns the limit of a window. `named` is the one of the window before.
 pub fn find(window: Window<'_>, named: Option<&Limit>) -> Limit {
     let rule = Rule { window, named };
-    rule.disk()
+    let found = rule
+        .disk()
         .or_else(|| rule.busy())
         .or_else(|| rule.capacity())
         .or_else(|| rule.http())
         .or_else(|| rule.waits_for_disk())
         .or_else(|| rule.processor())
-        .unwrap_or_else(|| rule.clients())
+        .unwrap_or_else(|| rule.clients());
+    Limit {
+        remedy: remedy::remedy(&found),
+        ..found
+    }
 }
 
 struct Rule<'a> {
@@ -103,6 +112,7 @@ impl Rule<'_> {
             kind,
             stage,
             sentence,
+            remedy: String::new(),
             setting: None,
             consumers: Vec::new(),
             since_ms: 0,
@@ -207,7 +217,9 @@ impl Rule<'_> {
 
     fn capacity(&self) -> Option<Limit> {
         let rejects = |of: &&Rejection| {
-            of.per_s >= REJECTED_PER_S_MIN && LIMITS.iter().any(|start| of.limit.starts_with(start))
+            of.per_s >= REJECTED_PER_S_MIN
+                && LIMITS.iter().any(|start| of.limit.starts_with(start))
+                && !self.has_changed(of)
         };
         let rejecting = self.window.rejections.iter().filter(rejects);
         let Rejection {
@@ -216,8 +228,7 @@ impl Rule<'_> {
             per_s,
             ..
         } = *rejecting.max_by(|one, other| one.per_s.total_cmp(&other.per_s))?;
-        let has_setting = |stage: &&Stage| queue(stage).setting == Some(limit);
-        let stage = self.window.stages.iter().find(has_setting);
+        let stage = self.stage_of_limit(limit);
         let per_s = per_s.round();
         let sentence = match stage {
             Some(stage) if stage.kind == StageKind::Actor => format!(
@@ -231,7 +242,7 @@ impl Rule<'_> {
                 stage.name,
                 busy_clause(stage)
             ),
-            None => format!("{per_s} requests per second are rejected: {limit} = {value}"),
+            None => format!("{per_s} per second are rejected: {limit} = {value}"),
         };
         let found = Self::limit(
             LimitKind::Capacity,
@@ -242,6 +253,26 @@ impl Rule<'_> {
             setting: Some(limit),
             ..found
         })
+    }
+
+    /// Returns the stage whose queue a limit bounds.
+    fn stage_of_limit(&self, limit: &str) -> Option<&Stage> {
+        // The pool has several limits, and its queue shows one of them.
+        let pool = || self.stage("pool").filter(|_| limit.starts_with("mempool."));
+        self.stage_with_setting(limit).or_else(pool)
+    }
+
+    /// Returns whether a limit has another value than at its newest rejection. Its rejections end
+    /// with the change, though the window still has them.
+    fn has_changed(&self, rejection: &Rejection) -> bool {
+        let stage = self.stage_with_setting(rejection.limit);
+        let capacity = stage.and_then(|stage| queue(stage).capacity);
+        capacity.is_some_and(|capacity| capacity != rejection.value)
+    }
+
+    fn stage_with_setting(&self, setting: &str) -> Option<&Stage> {
+        let mut stages = self.window.stages.iter();
+        stages.find(|stage| queue(stage).setting == Some(setting))
     }
 
     /// Returns the busy share of the thread of an actor, with all actors that it runs.
@@ -310,7 +341,8 @@ impl Rule<'_> {
             false => format!(", mostly with other programs: this one has {own} %"),
         };
         let sentence = format!(
-            "the processor: all {} cores are busy{others}, no stage is at its limit; largest: {}",
+            "the processor: all {} cores are busy{others}, no stage is at its limit; the node's \
+             largest threads: {}",
             processor.cores,
             named.join(", ")
         );

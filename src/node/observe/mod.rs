@@ -11,7 +11,7 @@
 //! | `threads.rs` | processor time of threads |
 //! | `reading.rs` | all counters at one time |
 //! | `stages.rs`, `edges.rs`, `series.rs` | stages, messages between them, values of charts |
-//! | `limit.rs` | the rule that names the limiting stage |
+//! | `limit.rs`, `remedy.rs` | the rule that names the limiting stage, and what helps against it |
 //! | `history.rs` | the newest 15 minutes |
 //! | `sampler.rs` | the task that takes the snapshots |
 
@@ -19,6 +19,7 @@ mod edges;
 mod history;
 mod limit;
 mod reading;
+mod remedy;
 mod sampler;
 mod series;
 mod snapshot;

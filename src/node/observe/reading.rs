@@ -75,7 +75,7 @@ impl Reading {
             meters: node.meters(),
             lanes: node.signature_lanes(),
             budgets: node.budgets(),
-            rejections: REJECTIONS.counts().collect(),
+            rejections: rejections(node),
             responses: api.route_meters.responses(),
             memory: Memory {
                 answers: api.answers_bytes(),
@@ -94,4 +94,18 @@ impl Reading {
         let counted = self.rejections.iter().filter(|of| is_counted(of.limit));
         counted.map(|of| of.count).sum()
     }
+}
+
+/// Returns what the limits have rejected. Most waits that `wait.capacity` rejects end without an
+/// error: they are responses "pending". So its rejections are those of the meter.
+fn rejections(node: &NodeHandle) -> Vec<RejectionCount> {
+    const WAITS: &str = "wait.capacity";
+    let others = REJECTIONS.counts().filter(|of| of.limit != WAITS);
+    let waits = RejectionCount {
+        limit: WAITS,
+        value: node.wait_capacity() as u64,
+        count: node.meters().waits.refused,
+    };
+    let waits = Some(waits).filter(|of| of.count > 0);
+    others.chain(waits).collect()
 }

@@ -62,6 +62,8 @@ pub struct Limit {
     pub stage: Option<&'static str>,
     /// One sentence for operators that says why.
     pub sentence: String,
+    /// What helps, with the keys of settings between backticks. Empty if the clients are the limit.
+    pub remedy: String,
     /// Name of the setting of a capacity that rejects. The setting may be a constant in words.
     pub setting: Option<&'static str>,
     /// The largest consumers of processor time, largest first, if the processor is the limit.

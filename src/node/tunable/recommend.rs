@@ -1,6 +1,6 @@
 //! Values that the measurements suggest.
 
-use crate::config::{BUDGET_MS, MAILBOX_CAPACITY, Setting, Settings};
+use crate::config::{Kind, Setting, Settings};
 use serde::Serialize;
 
 /// Busy time of threads, in thousandths, from which a larger queue in front of them only lengthens
@@ -34,42 +34,49 @@ pub struct Recommendation {
 /// Returns a larger value of a capacity that rejects requests although the threads behind it have
 /// time, or `None` if more would not help.
 ///
-/// A capacity of signature checks is never raised: the threads check all that they can, so a longer
-/// queue only lengthens the wait.
+/// The value is twice the present one, or the default if that is larger, so that one change is
+/// enough for a capacity that was set far too low. `is_allowed` says whether the machine has the
+/// memory for a value.
 pub(super) fn recommend(
     setting: &Setting,
     running: &Settings,
     load: &Load,
+    is_allowed: impl Fn(u64) -> bool,
 ) -> Option<Recommendation> {
     if load.rejected_per_s <= 0.0 || load.busy_permille >= BUSY_PERMILLE_MAX {
         return None;
     }
-    let (value, max, condition) = match setting.key {
+    let Kind::Integer(range) = &setting.kind else {
+        return None;
+    };
+    let (max, condition) = match setting.key {
         "wait.capacity" => {
             let in_flight = running.api.max_in_flight as u64;
             (
-                running.node.wait.capacity as u64,
                 in_flight - in_flight / OTHER_REQUESTS,
                 "while api.max_in_flight leaves more requests".to_owned(),
             )
         }
-        "work.read_budget_ms" | "work.render_budget_ms" => (
-            (setting.get)(running).as_integer()?,
-            *BUDGET_MS.end(),
-            while_busy(load),
-        ),
-        _ if setting.name() == "mailbox_capacity" => (
-            (setting.get)(running).as_integer()?,
-            *MAILBOX_CAPACITY.end(),
-            while_busy(load),
-        ),
+        "work.read_budget_ms" | "work.render_budget_ms" | "signatures.queue_capacity" => {
+            (*range.end(), while_busy(load))
+        }
+        _ if setting.name() == "mailbox_capacity" => (*range.end(), while_busy(load)),
         _ => return None,
     };
-    let doubled = value.saturating_mul(2).min(max);
-    (doubled > value).then(|| Recommendation {
-        value: doubled,
+    let value = (setting.get)(running).as_integer()?;
+    let default = (setting.get)(&Settings::default()).as_integer()?;
+    let doubled = value.saturating_mul(2);
+    let mut larger = [doubled.max(default).min(max), doubled.min(max)].into_iter();
+    let recommended = larger.find(|larger| *larger > value && is_allowed(*larger))?;
+    let words = if recommended == default {
+        "the default"
+    } else {
+        "twice as many"
+    };
+    Some(Recommendation {
+        value: recommended,
         reason: format!(
-            "{:.1} per second are rejected {condition}: twice as many would take the bursts",
+            "{:.1} per second are rejected {condition}: {words} would take the bursts",
             load.rejected_per_s
         ),
     })
@@ -83,16 +90,19 @@ fn while_busy(load: &Load) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SETTINGS;
+    use crate::config::{SETTINGS, Value};
+
+    fn setting(key: &str) -> &'static Setting {
+        SETTINGS.iter().find(|setting| setting.key == key).unwrap()
+    }
 
     fn recommended(key: &'static str, rejected_per_s: f64, busy_permille: u64) -> Option<u64> {
-        let setting = SETTINGS.iter().find(|setting| setting.key == key).unwrap();
         let load = Load {
             key,
             rejected_per_s,
             busy_permille,
         };
-        let recommendation = recommend(setting, &Settings::default(), &load)?;
+        let recommendation = recommend(setting(key), &Settings::default(), &load, |_| true)?;
         assert!(recommendation.reason.starts_with("3.0 per second"));
         Some(recommendation.value)
     }
@@ -102,6 +112,7 @@ mod tests {
         for (key, doubled) in [
             ("actors.mempool.mailbox_capacity", 32_768),
             ("work.read_budget_ms", 2_000),
+            ("signatures.queue_capacity", 32_768),
             // Below api.max_in_flight.
             ("wait.capacity", 17_500),
         ] {
@@ -109,7 +120,28 @@ mod tests {
             assert_eq!(recommended(key, 0.0, 400), None, "{key}");
             assert_eq!(recommended(key, 3.0, 950), None, "{key}");
         }
-        assert_eq!(recommended("signatures.queue_capacity", 3.0, 400), None);
         assert_eq!(recommended("api.max_in_flight", 3.0, 400), None);
+    }
+
+    #[test]
+    fn recommends_at_least_the_default() {
+        const KEY: &str = "actors.mempool.mailbox_capacity";
+        let load = Load {
+            key: KEY,
+            rejected_per_s: 3.0,
+            busy_permille: 20,
+        };
+        let mut running = Settings::default();
+        (setting(KEY).set)(&mut running, &Value::Integer(4)).unwrap();
+        let recommended = |max| recommend(setting(KEY), &running, &load, |value| value <= max);
+        let value = |max| recommended(max).map(|of| of.value);
+        assert_eq!(value(16_384), Some(16_384));
+        assert_eq!(value(16_383), Some(8));
+        assert_eq!(value(7), None);
+        let reason = recommended(16_384).unwrap().reason;
+        assert!(
+            reason.ends_with(": the default would take the bursts"),
+            "{reason}"
+        );
     }
 }

@@ -160,11 +160,11 @@ impl RunTimeSettings {
         loads: &[Load],
     ) -> Option<Recommendation> {
         let load = loads.iter().find(|load| load.key == setting.key)?;
-        let recommended = recommend(setting, &state.running, load)?;
-        let mut changed = state.running.clone();
-        (setting.set)(&mut changed, &Value::Integer(recommended.value))?;
-        self.check_memory(state, &changed).ok()?;
-        Some(recommended)
+        recommend(setting, &state.running, load, |value| {
+            let mut changed = state.running.clone();
+            let is_set = (setting.set)(&mut changed, &Value::Integer(value)).is_some();
+            is_set && self.check_memory(state, &changed).is_ok()
+        })
     }
 }
 

@@ -201,6 +201,34 @@ async fn names_a_mailbox_that_is_too_small_for_bursts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_the_waits_that_their_capacity_rejects() {
+    let node = TestNode::start(&["wait.capacity=1"]);
+    let chain = node.chain().await;
+    let account = TestAccount::from_seed(1);
+    node.fund(&account, FUNDS).await;
+    // The transaction before it is missing, so it stays in the mempool.
+    let pending = account.transfer(&chain, 1, AccountAddress::from_low_u64(0xb0b), 1);
+    let submitted = node.client.try_submit(&pending).await.unwrap();
+    assert_eq!(submitted.status, 202, "{}", submitted.text);
+    let hash = pending.hash(chain.vendor());
+    let mut clients = JoinSet::new();
+    for _ in 0..CLIENTS {
+        let client = node.client.clone();
+        clients.spawn(async move {
+            loop {
+                let path = format!("/v1/transactions/wait_by_hash/{hash}");
+                assert_eq!(client.get(&path).await.status, 200);
+            }
+        });
+    }
+    let sentence = until_named(&node, clients, "capacity", Some("waits")).await;
+    assert!(
+        sentence.ends_with("wait.capacity = 1 is reached"),
+        "{sentence}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn names_the_disk_whose_syncs_take_the_time_of_the_writer() {
     const SYNC: Duration = Duration::from_millis(50);
     let Some(disk) = SlowDisk::new() else {

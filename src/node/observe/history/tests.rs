@@ -37,6 +37,7 @@ fn snapshot(uptime_ms: u64, value: u64) -> Snapshot {
             kind: LimitKind::Clients,
             stage: None,
             sentence: String::new(),
+            remedy: String::new(),
             setting: None,
             consumers: Vec::new(),
             since_ms: 0,

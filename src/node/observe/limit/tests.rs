@@ -281,6 +281,36 @@ fn names_a_full_mailbox_whose_thread_has_time() {
 }
 
 #[test]
+fn names_no_capacity_that_has_changed_since_it_rejected() {
+    let mut figures = Figures::idle();
+    figures.rejects("wait.capacity", 64);
+    for (capacity, kind) in [(64, LimitKind::Capacity), (128, LimitKind::Clients)] {
+        figures.stage("pool").queue = Some(Queue {
+            setting: Some("wait.capacity"),
+            capacity: Some(capacity),
+            ..Queue::default()
+        });
+        assert_eq!(figures.limit().kind, kind, "{capacity}");
+    }
+}
+
+#[test]
+fn names_the_pool_for_each_of_its_limits() {
+    let mut figures = Figures::idle();
+    figures.rejects("mempool.capacity_per_account", 2);
+    figures.check(
+        LimitKind::Capacity,
+        Some("pool"),
+        "pool rejects 312 per second: mempool.capacity_per_account = 2 is reached",
+    );
+    let remedy = figures.limit().remedy;
+    assert!(
+        remedy.contains("`mempool.capacity_per_account`"),
+        "{remedy}"
+    );
+}
+
+#[test]
 fn names_the_limit_that_rejects_most_and_ignores_those_of_other_listeners() {
     let mut figures = Figures::idle();
     figures.rejects("event streams", 16);
@@ -289,7 +319,7 @@ fn names_the_limit_that_rejects_most_and_ignores_those_of_other_listeners() {
     figures.check(
         LimitKind::Capacity,
         Some("http"),
-        "312 requests per second are rejected: api.max_in_flight = 100",
+        "312 per second are rejected: api.max_in_flight = 100",
     );
     figures.rejects("wait.capacity", 8);
     figures.rejections[1].per_s = 0.4;
@@ -334,8 +364,8 @@ fn names_the_largest_consumers_of_a_busy_processor() {
     figures.check(
         LimitKind::Processor,
         None,
-        "the processor: all 2 cores are busy, no stage is at its limit; largest: signature-check \
-         58 %, http-api 28 %, actors 14 %",
+        "the processor: all 2 cores are busy, no stage is at its limit; the node's largest \
+         threads: signature-check 58 %, http-api 28 %, actors 14 %",
     );
     assert_eq!(figures.limit().consumers[0].share_permille, 581);
     figures.processor.busy_permille = Some(300);
