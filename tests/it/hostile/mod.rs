@@ -6,6 +6,7 @@
 //! A wait ends by a setting with a small value, not by a timeout of a test.
 
 mod connections;
+mod event_streams;
 pub mod frames;
 mod http1;
 mod http2;
@@ -17,7 +18,11 @@ use ledger_test_support::{
     http::RawConnection,
     node::{TestNode, until},
 };
-use std::{fs, io::ErrorKind, net::SocketAddr};
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    net::SocketAddr,
+};
 use tokio::net::{TcpSocket, TcpStream};
 
 /// The request of an honest client.
@@ -45,11 +50,16 @@ async fn connect(node: &TestNode) -> TcpStream {
 
 /// Connects from another address of the loopback network.
 async fn connect_from(node: &TestNode, from: &str) -> TcpStream {
+    connect_to(address(node), from).await.unwrap()
+}
+
+/// Connects to `address` from another address of the loopback network.
+async fn connect_to(address: SocketAddr, from: &str) -> io::Result<TcpStream> {
     let socket = TcpSocket::new_v4().unwrap();
     socket
         .bind(SocketAddr::new(from.parse().unwrap(), 0))
         .unwrap();
-    socket.connect(address(node)).await.unwrap()
+    socket.connect(address).await
 }
 
 /// Connects with a small receive buffer.
