@@ -139,6 +139,8 @@ describe("the console of a node under load", () => {
     await page.goto(`${node.admin}/`, { waitUntil: "domcontentloaded" });
     await untilLimited(page, "mempool", true);
     assert.match(await page.$eval("#sentence", (line) => line.textContent), /mempool rejects/);
+    const remedy = await page.$eval("#remedy a", (link) => link.getAttribute("href"));
+    assert.equal(remedy, `/console/settings#${MAILBOX}`);
     await page.waitForFunction(() => document.querySelector(".drawing path.mark[d^=M]"));
     if (process.env.CONSOLE_IMAGE) {
       await page.screenshot({ path: process.env.CONSOLE_IMAGE });
