@@ -72,10 +72,12 @@ const LAYERS: [(&str, Layers); 6] = [
         &[
             &[
                 "access",
+                "long_step",
                 "open_files",
                 "replaced_file",
                 "signals",
                 "telemetry",
+                "version",
             ],
             &["config"],
             &["tunable"],
