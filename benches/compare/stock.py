@@ -108,10 +108,10 @@ def add_large(client, owner):
     }
 
 
-def add_content(client, owner):
-    sequence = Sequence(client, owner)
+def add_proposals(client, sequence):
+    """Creates a multisig account with large proposals, and returns its address."""
     next_multisig = "0x1::multisig_account::get_next_multisig_account_address"
-    multisig = client.view(next_multisig, owner.hex)[0]
+    multisig = client.view(next_multisig, sequence.account.hex)[0]
     empty = signing.vector([])
     create = signing.call("0x1::multisig_account::create", [signing.u64(1), empty, empty])
     # The variant of an entry function, then a call.
@@ -122,6 +122,12 @@ def add_content(client, owner):
     )
     sequence.commit_ok([create])
     sequence.commit_ok([propose] * PROPOSALS)
+    return multisig
+
+
+def add_content(client, owner):
+    sequence = Sequence(client, owner)
+    multisig = add_proposals(client, sequence)
     sequence.commit_ok([signing.call("0x1::registry::initialize", [])])
     names = [f"{number:04}" + "n" * 200 for number in range(RECORDS)]
     content = bytes([7]) * RECORD_BYTES
