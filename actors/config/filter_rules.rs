@@ -9,7 +9,7 @@ use ledger_types::{
 use std::{fmt, ops::Deref, str::FromStr};
 
 /// The decision of a rule about the transactions that it matches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the variants are the words of a rule")]
 pub enum FilterAction {
     Allow,
@@ -17,7 +17,7 @@ pub enum FilterAction {
 }
 
 /// The set of transactions that a rule matches.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum FilterSubject {
     /// Transactions of this sender, regardless of further signers and the fee payer.
     Sender(AccountAddress),
@@ -35,7 +35,7 @@ pub enum FilterSubject {
 }
 
 /// A rule of the submission filter. `Display` writes the text that `FromStr` parses.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FilterRule {
     /// The decision of the rule.
     pub action: FilterAction,

@@ -13,9 +13,9 @@
 //! there, also across a restart. Transactions of the node itself (the faucet) are not filtered.
 
 use crate::config::filter_rules::{FilterAction, FilterRule, FilterRules, FilterSubject};
-
+use ledger_metrics::{Counter, Metric as _};
 use ledger_types::{AccountAddress, Identifier, ModuleId, SignedTransaction};
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// A filter with an index for each kind of subject, so that the cost of a decision does not
 /// depend on the number of rules.
@@ -25,6 +25,8 @@ pub struct SubmissionFilter {
     senders: HashMap<AccountAddress, RuleIndex>,
     modules: HashMap<ModuleId, ModuleRules>,
     all: Option<RuleIndex>,
+    /// Number of decisions of each rule.
+    hits: Arc<[Counter]>,
 }
 
 /// Index of a rule in the list, from 0.
@@ -54,6 +56,7 @@ impl From<FilterRules> for SubmissionFilter {
         for (index, rule) in rules.iter().enumerate() {
             filter.index_rule(&rule.subject, index);
         }
+        filter.hits = rules.iter().map(|_| Counter::default()).collect();
         filter.rules = rules;
         filter
     }
@@ -65,7 +68,24 @@ impl SubmissionFilter {
         &self.rules
     }
 
-    /// Checks that the filter accepts the transaction.
+    /// Creates a filter that replaces `previous`. Rules of both keep their hits.
+    pub fn replacing(previous: &Self, rules: FilterRules) -> Self {
+        let filter = Self::from(rules);
+        let rules = previous.rules.iter().zip(previous.hits());
+        // The first of equal rules is the one that decides.
+        let mut known: HashMap<_, _> = rules.rev().collect();
+        for (rule, hits) in filter.rules.iter().zip(&*filter.hits) {
+            hits.add(known.remove(rule).unwrap_or(0));
+        }
+        filter
+    }
+
+    /// Returns the number of decisions of each rule since it is in force, in their order.
+    pub fn hits(&self) -> impl ExactSizeIterator<Item = u64> + DoubleEndedIterator {
+        self.hits.iter().map(Counter::snapshot)
+    }
+
+    /// Checks that the filter accepts the transaction, and counts the hit of the rule that decides.
     ///
     /// # Errors
     ///
@@ -74,6 +94,7 @@ impl SubmissionFilter {
         let Some(index) = self.first_match(transaction) else {
             return Ok(());
         };
+        self.hits[index].increment();
         match self.rules[index].action {
             FilterAction::Allow => Ok(()),
             FilterAction::Deny => Err(Filtered {

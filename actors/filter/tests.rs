@@ -75,6 +75,24 @@ fn denied_by(filter: &SubmissionFilter, transaction: &SignedTransaction) -> Opti
 }
 
 #[test]
+fn a_rule_keeps_its_hits_while_it_is_in_force() {
+    let sender = draft(5, 0).checked().raw().sender;
+    let deny = format!("deny sender {sender}");
+    let first = filter(&format!("allow module 0x1::other, {deny}, allow all"));
+    let hits = |filter: &SubmissionFilter| filter.hits().collect::<Vec<_>>();
+    for _ in 0..3 {
+        assert_eq!(denied_by(&first, &call_from(5, "0x1::m::f")), Some(2));
+    }
+    assert_eq!(denied_by(&first, &call_from(6, "0x1::m::f")), None);
+    assert_eq!(hits(&first), [0, 3, 1]);
+    let rules = format!("deny function 0x1::m::g, {deny}, {deny}");
+    let second = SubmissionFilter::replacing(&first, FilterRules::parse_list(&rules).unwrap());
+    assert_eq!(hits(&second), [0, 3, 0]);
+    assert_eq!(denied_by(&second, &call_from(5, "0x1::m::g")), Some(1));
+    assert_eq!(hits(&second), [1, 3, 0]);
+}
+
+#[test]
 fn first_matching_rule_decides_and_the_default_is_allow() {
     let sender = draft(5, 0).checked().raw().sender;
     let transaction = call_from(5, "0x1::m::f");

@@ -413,12 +413,14 @@ impl NodeHandle {
         self.shared.filter.load_full()
     }
 
-    /// Replaces the filter of submissions and returns the previous one.
+    /// Replaces the filter of submissions and returns the previous one. Rules of both keep their
+    /// hits.
     ///
     /// The new filter applies to submissions that are checked from now on, not to transactions in
     /// the mempool. The next start uses the configured filter again.
     pub fn set_filter(&self, rules: FilterRules) -> Arc<SubmissionFilter> {
-        self.shared.filter.swap(Arc::new(rules.into()))
+        let replaced = SubmissionFilter::replacing(&self.filter(), rules);
+        self.shared.filter.swap(Arc::new(replaced))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::{
     },
 };
 use ledger_limits::{CostModel, CostStatus, WorkKind};
-use ledger_metrics::Metric;
+use ledger_metrics::{Counter, Metric};
 use ledger_store::{StoreUsage, SyncStats, SyncTimer, UsageMeter};
 use std::{iter, sync::Arc};
 
@@ -51,6 +51,8 @@ pub(crate) struct Meters {
     /// Size of the store's content.
     pub(crate) usage: UsageMeter,
     pub(crate) waits: WaitMeter,
+    /// Transactions that the filter of the operator denied.
+    pub(crate) filter_denied: Counter,
     /// Estimates of the duration of work, and what it took.
     pub(crate) costs: Arc<CostModel>,
     /// Times of the newest blocks.
@@ -85,6 +87,7 @@ impl Meters {
             proposals: Arc::default(),
             usage,
             waits: WaitMeter::default(),
+            filter_denied: Counter::default(),
             costs,
             flight: FlightRecorder::new(clock),
             sync_timer,
@@ -123,6 +126,7 @@ impl Meters {
             usage: self.usage.usage(),
             saved_pool_bytes,
             waits: self.waits.status(waiting_clients),
+            filter_denied: self.filter_denied.snapshot(),
             costs: self.costs.status(),
             syncs: self.sync_timer.stats(),
         }
@@ -151,6 +155,8 @@ pub struct MeterStatus {
     pub saved_pool_bytes: u64,
     /// Clients that wait for transactions.
     pub waits: WaitStatus,
+    /// Transactions that the filter of the operator denied.
+    pub filter_denied: u64,
     /// Estimates of the duration of each kind of work, and what it took.
     pub costs: [CostStatus; WorkKind::ALL.len()],
     /// Syncs of the store.

@@ -102,7 +102,8 @@ impl NodeHandle {
         outcomes
     }
 
-    /// Checks a client's submission against the operator's filter; see [`crate::SubmissionFilter`].
+    /// Checks a client's submission against the operator's filter, and counts a rejection; see
+    /// [`crate::SubmissionFilter`].
     ///
     /// The check is cheap, so it precedes that of the signatures. The node's own senders skip it.
     ///
@@ -110,7 +111,11 @@ impl NodeHandle {
     ///
     /// Returns [`Filtered`] with the rule that denies the transaction.
     pub fn check_filter(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
-        self.shared.filter.load().check(transaction)
+        let checked = self.shared.filter.load().check(transaction);
+        if checked.is_err() {
+            self.node().mailboxes.meters.filter_denied.increment();
+        }
+        checked
     }
 
     /// Checks whether the mempool has capacity for a client's transaction.

@@ -54,7 +54,7 @@ async fn applies_configured_rules_and_changes_them_while_running() {
     let configured = node.http.get(&url).await;
     assert_eq!(
         (configured.status, configured.json),
-        (200, json!({ "rules": [rule, "allow all"] }))
+        (200, json!({ "rules": [rule, "allow all"], "hits": [0, 0] }))
     );
     let chain = node.chain().await;
     node.fund(&alice, FUNDS).await;
@@ -75,7 +75,7 @@ async fn applies_configured_rules_and_changes_them_while_running() {
     let changed = put_rules(&node, &only_alice.each_ref().map(String::as_str)).await;
     assert_eq!(
         (changed.status, &changed.json),
-        (200, &json!({ "rules": only_alice }))
+        (200, &json!({ "rules": only_alice, "hits": [0, 0] }))
     );
     assert_eq!(node.http.get(&url).await.json, changed.json);
     check_rejected(
@@ -163,7 +163,7 @@ async fn forgets_a_change_at_the_next_start() {
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
     let node = node.restart();
     let rules = node.http.get(&format!("{}/filter", node.admin)).await.json;
-    assert_eq!(rules, json!({ "rules": ["deny sender 0x1"] }));
+    assert_eq!(rules, json!({ "rules": ["deny sender 0x1"], "hits": [0] }));
     let switches = node
         .http
         .get(&format!("{}/switches", node.admin))
@@ -207,7 +207,10 @@ async fn rejects_an_invalid_filter_without_a_change() {
         assert!(response.json["error_code"].is_string(), "{}", response.text);
     }
     let unchanged = node.http.get(&url).await.json;
-    assert_eq!(unchanged, json!({ "rules": ["deny sender 0x1"] }));
+    assert_eq!(
+        unchanged,
+        json!({ "rules": ["deny sender 0x1"], "hits": [0] })
+    );
     let response = node.http.send_json(Method::PATCH, &url, &json!({})).await;
     assert_eq!(
         (response.status, &response.headers["allow"]),

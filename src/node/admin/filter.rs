@@ -6,7 +6,7 @@ use super::{
 };
 use crate::config::Value;
 use actix_web::{HttpRequest, HttpResponse, web::Data};
-use ledger_actors::{FilterRule, FilterRules};
+use ledger_actors::{FilterRule, FilterRules, SubmissionFilter};
 use ledger_api::{ErrorKind, UnencodedBody};
 use serde::{Deserialize, Serialize};
 
@@ -14,24 +14,34 @@ use serde::{Deserialize, Serialize};
 /// comma, a line break and some indentation.
 pub const BODY_BYTES_MAX: usize = FilterRules::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
 
-/// The rules in their text form.
-#[derive(Debug, Serialize, Deserialize)]
+/// The body of a change: the rules in their text form.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Filter {
+struct NewRules {
     rules: Vec<String>,
 }
 
-impl From<&FilterRules> for Filter {
-    fn from(rules: &FilterRules) -> Self {
+/// The rules in force.
+#[derive(Debug, Serialize)]
+struct Filter {
+    /// The rules in their text form.
+    rules: Vec<String>,
+    /// Number of submissions and verdicts that each rule has decided since it is in force.
+    hits: Vec<u64>,
+}
+
+impl From<&SubmissionFilter> for Filter {
+    fn from(filter: &SubmissionFilter) -> Self {
         Self {
-            rules: rules.iter().map(ToString::to_string).collect(),
+            rules: filter.rules().iter().map(ToString::to_string).collect(),
+            hits: filter.hits().collect(),
         }
     }
 }
 
-/// `GET /filter`: responds with the rules in force.
+/// `GET /filter`: responds with the rules in force and their hits.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
-    HttpResponse::Ok().json(Filter::from(admin.node.filter().rules()))
+    HttpResponse::Ok().json(Filter::from(&*admin.node.filter()))
 }
 
 /// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: replaces all rules.
@@ -45,16 +55,15 @@ pub async fn replace(
     admin: Data<Admin>,
     body: UnencodedBody<BODY_BYTES_MAX>,
 ) -> HttpResponse {
-    let Filter { rules } = match parse_body(body, "{\"rules\": [\"deny sender 0x1\", ...]}") {
-        Ok(filter) => filter,
+    let NewRules { rules } = match parse_body(body, "{\"rules\": [\"deny sender 0x1\", ...]}") {
+        Ok(rules) => rules,
         Err(problem) => return problem.response(),
     };
     match FilterRules::parse(&rules) {
         Ok(rules) => {
-            let response = HttpResponse::Ok().json(Filter::from(&rules));
             let value = Value::Text(rules.to_string());
             match change_one(&request, &admin, "filter.rules", value) {
-                Ok(()) => response,
+                Ok(()) => show(admin).await,
                 Err(error) => change_error(&error),
             }
         }

@@ -24,10 +24,17 @@ pub fn collect(admin: &Admin, families: &mut Families) {
         scrub: scrub_status,
         costs: cost_status,
         pruner: pruner_status,
+        filter_denied,
         ..
     } = meters;
     let config = node.config();
     pool(&pool_status, config, families);
+    families
+        .counter((
+            "ledger_filter_denied_total",
+            "Transactions that the submission filter denied (filter.rules).",
+        ))
+        .sample(&[], filter_denied as f64);
     costs(&cost_status, families);
     blocks(node.head().ledger_info(), &commit_status, families);
     clock(node.clock_status(), families);
