@@ -166,7 +166,7 @@ pub use protocol::{
 };
 pub use pruner::meter::PrunerStatus;
 pub use runtime::{
-    clock::{Clock, ClockReading, ClockState, ClockStatus},
+    clock::{Clock, ClockReading, ClockState, ClockStatus, thread_processor_usecs},
     mailbox::MailboxStatus,
     progress::{Progress, QueueProgress},
     thread_name::name_thread,
@@ -178,6 +178,6 @@ pub use signatures::{Lane, LaneStatus};
 pub use state::{
     committed::{CommittedTransaction, TransactionContent},
     flight_recorder::{FlightError, FlightFile, FlightRecorder},
-    head::Head,
+    head::{Head, RecentBlock},
 };
 pub use storage::{meter::CommitStatus, scrubber::ScrubStatus};

@@ -7,7 +7,7 @@ use super::{
 };
 use arc_swap::ArcSwap;
 use ledger_crypto::HashValue;
-use ledger_types::{ChainTip, LedgerInfo};
+use ledger_types::{ChainTip, ExecutedBlock, LedgerInfo};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Maximum number of recent blocks. A look-up of their transactions needs no read of the store.
@@ -54,6 +54,17 @@ impl Head {
         recent.iter().any(|block| block.committed(hash).is_some())
     }
 
+    /// Returns the recent blocks above a height, the oldest first. Blocks between it and them are
+    /// not in memory any more.
+    pub fn blocks_above(&self, height: u64) -> impl Iterator<Item = RecentBlock<'_>> {
+        let recent = self.published.recent.iter();
+        let above = recent.filter(move |block| block.block().height() > height);
+        above.map(|block| RecentBlock {
+            block: block.block(),
+            execution_usecs: block.execution_usecs(),
+        })
+    }
+
     /// Returns the height of the oldest recent block, or that of the next block if there is no
     /// recent one. The blocks from this height up to the Head are recent.
     pub(crate) fn oldest_recent_height(&self) -> u64 {
@@ -62,6 +73,15 @@ impl Head {
             block.block().height()
         })
     }
+}
+
+/// A block of the Head.
+#[derive(Clone, Copy, Debug)]
+pub struct RecentBlock<'a> {
+    /// The executed block.
+    pub block: &'a ExecutedBlock,
+    /// Processor time of the executor for it, in microseconds.
+    pub execution_usecs: u64,
 }
 
 /// The immutable value that the committer publishes.
@@ -224,7 +244,7 @@ impl HeadPublisher {
 #[cfg(test)]
 impl Head {
     /// Returns the newest blocks, in ascending order.
-    pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ledger_types::ExecutedBlock>> {
+    pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ExecutedBlock>> {
         self.published.recent.iter().map(|indexed| indexed.block())
     }
 }

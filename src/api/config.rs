@@ -1,6 +1,6 @@
 //! Configuration of the interface: limits and switches, with their defaults.
 
-use ledger_limits::TrustedProxies;
+use ledger_limits::Networks;
 use serde::Serialize;
 
 /// Limits and switches of the interface: keys `api.*` of the configuration.
@@ -24,7 +24,10 @@ pub struct ApiConfig {
     /// Maximum number of requests in flight per client address. A request beyond it gets 503.
     pub max_in_flight_per_address: usize,
     /// Proxies whose header `Forwarded` or `X-Forwarded-For` names the client of a request.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
+    /// Networks whose requests are rejected at the start of the node. The operator can change them
+    /// while it runs. A request from one of them gets 403.
+    pub denied_addresses: Networks,
     /// Maximum number of requests in flight per connection. A request beyond it gets 503.
     pub max_streams_per_connection: usize,
     /// Whether responses are compressed for clients that accept it.
@@ -43,7 +46,8 @@ impl Default for ApiConfig {
             response_cache_bytes_max: 32 * 1024 * 1024,
             max_in_flight: 20_000,
             max_in_flight_per_address: 19_500,
-            trusted_proxies: TrustedProxies::default(),
+            trusted_proxies: Networks::default(),
+            denied_addresses: Networks::default(),
             max_streams_per_connection: 128,
             compression_enabled: true,
             switches: SwitchSettings::default(),

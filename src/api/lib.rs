@@ -75,7 +75,10 @@ pub use error::{
     ErrorBody, ErrorCode, ErrorKind, Switch, TransactionName, UNWRITABLE_RETRY_AFTER_SECS,
     extraction_error, unknown_route, wrong_method,
 };
-pub use limits::{Connection, RouteMeters, RouteStatus, SwitchChange, Switches, client_address};
+pub use limits::{
+    Connection, DeniedAddresses, Execution, FunctionName, RouteMeters, RouteStatus, SwitchChange,
+    Switches, TrafficMeter, TrafficReport, client_address,
+};
 pub use middleware::{admission::PATH_AND_QUERY_BYTES_MAX, cors::BrowserCors};
 pub use model::json::{parse_body, submission_from_json, submission_json};
 pub use openapi::DeclaredResponse;

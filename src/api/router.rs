@@ -5,12 +5,13 @@
 //! 1. Match the route by path and method. A `HEAD` takes the route of `GET`.
 //! 2. Start the trace of the request.
 //! 3. Respond to preflight requests of web pages, which need no permit.
-//! 4. Admission: acquire the permits of the request.
+//! 4. Admission: check that the address is not denied, and acquire the permits of the request.
 //! 5. Check the switches of the operator, and that the ledger of this node is the decided one.
 //! 6. Run the handler, once the ledger has the minimum version of the request.
 //! 7. Compress the response.
 //! 8. Attach permits and memory to the body of the response, which holds them until it is sent.
-//! 9. Add `Vary`, and CORS headers for web pages. Record the response in the metrics of the route.
+//! 9. Add `Vary`, and CORS headers for web pages. Record the response in the metrics of the route,
+//!    and in the traffic of the client.
 //!
 //! actix-web's own composition boxes a service per layer, path, method, and handler, and matches a
 //! regular expression per path. It took as long as producing a small response.
@@ -22,7 +23,10 @@ use crate::{
     config::ApiConfig,
     context::{ApiState, ROOT, RequestContext},
     error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
-    limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits, client_address},
+    limits::{
+        RequestPermits, RequestWork, RouteMeterId, RouteMeters, Switches, ThreadLimits,
+        TrafficRecorder, client_address,
+    },
     middleware::{
         admission::{self, BodyLease},
         compression,
@@ -36,10 +40,10 @@ use crate::{
     routes::{self, Route},
 };
 use actix_web::{
-    Error, HttpResponse,
+    Error, HttpRequest, HttpResponse,
     dev::{Payload, ServiceFactory, ServiceRequest, ServiceResponse, fn_factory, fn_service},
     http::{
-        Method,
+        Method, StatusCode,
         header::{ORIGIN, RETRY_AFTER},
     },
     web::{self, ServiceConfig},
@@ -49,7 +53,7 @@ use ledger_actors::NodeHandle;
 use ledger_limits::ClientKey;
 use ledger_types::Vendor;
 use serde_json::Value;
-use std::{pin::pin, rc::Rc, sync::Arc};
+use std::{net::IpAddr, pin::pin, rc::Rc, sync::Arc};
 
 /// Adds the interface below `/v1` to an actix-web app. Responds with the error body wherever the
 /// app has no route.
@@ -220,6 +224,7 @@ struct Router {
     /// The thread's own handles: a reference count that threads share would be contended.
     state: Rc<ApiState>,
     in_flight: Rc<ThreadLimits>,
+    traffic: TrafficRecorder,
     paths: matchit::Router<Rc<PathRoutes>>,
     cors: BrowserCors,
 }
@@ -232,6 +237,7 @@ impl Router {
             cors: BrowserCors::new(&METHODS, exposed),
             paths: build_paths(table, &state.route_meters),
             in_flight: state.in_flight.for_thread(),
+            traffic: state.traffic.recorder(),
             state: Rc::new(state),
         }
     }
@@ -255,8 +261,8 @@ impl Router {
     /// Serves a request.
     ///
     /// Responds with 404 if no route has the path, with 405 if none of the path has the method,
-    /// with 414 or 503 if the request is not admitted, with 403 if a switch is off, and with 503 if
-    /// the ledger of this node differs from the one of the validators.
+    /// with 403, 414 or 503 if the request is not admitted, with 403 if a switch is off, and with
+    /// 503 if the ledger of this node differs from the one of the validators.
     async fn serve(self: Rc<Self>, request: ServiceRequest) -> ServiceResponse {
         let path = request.match_info().as_str();
         if !is_below_root(path) {
@@ -283,17 +289,24 @@ impl Router {
             self.state.client_keys.key_of(address)
         });
         let trace = RequestTrace::start(request.headers(), address);
+        let work = self.traffic.sample(trace.started_at()).map(Rc::new);
         let stages = async {
             if is_preflight {
                 let response = self.cors.preflight(request.head());
                 return request.into_response(response);
             }
-            let permits = match admission::admit(&self.in_flight, request.request(), address) {
+            let permits = match self.admit(request.request(), address) {
                 Ok(permits) => permits,
                 Err(error) => return request.into_response(error.response()),
             };
             let mut response = match target {
-                Target::Route(metered) => self.call(&metered.route, request, client, is_head).await,
+                Target::Route(metered) => {
+                    let context = |request| {
+                        let (state, work) = (Rc::clone(&self.state), work.clone());
+                        RequestContext::new(state, request, client, is_head, work)
+                    };
+                    self.call(&metered.route, request, context).await
+                }
                 Target::WrongMethod(path) => {
                     let error = ErrorKind::MethodNotAllowed(path.allowed_methods());
                     request.into_response(error.response())
@@ -313,7 +326,9 @@ impl Router {
             admission::attach_permits(&self.state.responses, client, response, permits)
         };
         // Pinned here: a future that is passed by value would take its memory twice.
-        let mut response = trace.in_scope(pin!(stages)).await;
+        let stages = pin!(stages);
+        let measured = RequestWork::measure(work.as_deref(), stages);
+        let mut response = trace.in_scope(measured).await;
 
         if let Some(origin) = origin.filter(|_| !is_preflight) {
             self.cors.add_headers(origin, response.headers_mut());
@@ -324,7 +339,27 @@ impl Router {
         let took = trace.finish(self.state.headers.client(), (ROOT, pattern), &response);
         let meters = &self.state.route_meters;
         meters.record(meter, response.status(), took);
+        if let Some(work) = &work {
+            let is_rejected = is_rejection(response.status());
+            self.traffic.record(work, address, is_rejected);
+        }
         response
+    }
+
+    /// Acquires the permits of a request of the client at this address.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::AddressDenied`] (403) or an error of [`admission::admit`].
+    fn admit(
+        &self,
+        request: &HttpRequest,
+        address: Option<IpAddr>,
+    ) -> Result<RequestPermits, ErrorKind> {
+        if let Some(address) = address {
+            self.state.denied_addresses.check(address)?;
+        }
+        admission::admit(&self.in_flight, request, address)
     }
 
     /// Checks the switches and the ledger, and runs the handler of a route.
@@ -332,8 +367,7 @@ impl Router {
         &self,
         route: &Route,
         request: ServiceRequest,
-        client: ClientKey,
-        is_head: bool,
+        context: impl FnOnce(HttpRequest) -> RequestContext,
     ) -> ServiceResponse {
         let operation = route.operation();
         let (request, mut payload) = request.into_parts();
@@ -341,7 +375,7 @@ impl Router {
             // The handler reads no body: discard it now instead of holding it until the response.
             payload = Payload::None;
         }
-        let context = RequestContext::new(Rc::clone(&self.state), request.clone(), client, is_head);
+        let context = context(request.clone());
         let body_lease = Arc::clone(&context.body_lease);
         let allowed = check_switches(&self.state.switches, operation, context.format)
             .and_then(|()| check_ledger(&self.state.node, operation));
@@ -364,6 +398,13 @@ impl Router {
         };
         ServiceResponse::new(request, response)
     }
+}
+
+/// Returns whether a response rejects its request. A path or a version that the ledger does not
+/// have is an answer.
+fn is_rejection(status: StatusCode) -> bool {
+    let is_error = status.is_client_error() || status.is_server_error();
+    is_error && ![StatusCode::NOT_FOUND, StatusCode::GONE].contains(&status)
 }
 
 /// Returns whether a path is [`ROOT`] or below it.

@@ -20,7 +20,7 @@ use actix_web::{
     dev::{AppConfig, ServiceResponse},
     web::ServiceConfig,
 };
-use ledger_limits::{KeyedLimit, Permit, REJECTIONS, TrustedProxies, network_of};
+use ledger_limits::{KeyedLimit, Networks, Permit, REJECTIONS, network_of};
 use rustls::ServerConfig;
 use std::{
     net::{IpAddr, SocketAddr},
@@ -42,7 +42,7 @@ pub struct Admission {
     /// Name of this limit: its setting, if it has one.
     pub addresses_limit: &'static str,
     /// Proxies whose connections need no permit of their address.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
     /// The TLS configuration, or `None` for plain HTTP/1.1.
     pub tls: Option<ServerConfig>,
 }
@@ -52,7 +52,7 @@ struct Worker<S, H, D> {
     context: ListenerContext<D>,
     addresses: Arc<KeyedLimit<IpAddr>>,
     addresses_limit: &'static str,
-    trusted_proxies: TrustedProxies,
+    trusted_proxies: Networks,
     tls: Option<TlsAcceptor>,
     app: Rc<S>,
     http1: H,

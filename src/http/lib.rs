@@ -24,7 +24,7 @@
 //! ```
 //! use actix_web::{HttpResponse, web};
 //! use ledger_http::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
-//! use ledger_limits::{KeyedLimit, TrustedProxies};
+//! use ledger_limits::{KeyedLimit, Networks};
 //! # use std::{io::{Read, Write}, net::TcpStream};
 //! use std::{sync::Arc, time::Duration};
 //!
@@ -37,7 +37,7 @@
 //!     max_connections: 16,
 //!     addresses: Arc::new(KeyedLimit::new(16)),
 //!     addresses_limit: "connections of an address",
-//!     trusted_proxies: TrustedProxies::default(),
+//!     trusted_proxies: Networks::default(),
 //!     tls: None,
 //!     connection: ConnectionConfig {
 //!         keep_alive: timeout,

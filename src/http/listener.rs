@@ -11,7 +11,7 @@ use crate::{
 };
 use actix_server::{Server, ServerHandle};
 use actix_web::{HttpResponse, web::ServiceConfig};
-use ledger_limits::{KeyedLimit, TrustedProxies};
+use ledger_limits::{KeyedLimit, Networks};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
@@ -59,7 +59,7 @@ pub struct ListenerOptions<D> {
     pub addresses_limit: &'static str,
     /// Proxies whose connections do not count against the limit of their address, because each
     /// serves many clients.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
     /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
     pub tls: Option<CertificateHolder>,
     /// Limits and deadlines of each connection.

@@ -8,7 +8,7 @@
 //! | `fair_queue` | [`FairQueue`] | cost of waiting jobs, in turns by [`ClientKey`] |
 //! | `client` | [`ClientKeys`] | classes of client addresses |
 //! | `cost` | [`CostModel`] | estimates of the duration of work, and what it took |
-//! | `proxies` | none: [`TrustedProxies`] decides whose addresses are those of clients | |
+//! | `networks` | none: [`Networks`] of trusted proxies, or of denied clients | |
 //! | `memory` | [`MemoryBudget`] | bytes, in [`MemoryLease`]s |
 //! | `rejections` | none: [`REJECTIONS`] counts what the limits reject | |
 //! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
@@ -51,8 +51,8 @@ mod fair_queue;
 mod file;
 mod keyed;
 mod memory;
+mod networks;
 mod permit;
-mod proxies;
 mod rejections;
 
 pub use client::{ClientKey, ClientKeys};
@@ -62,6 +62,6 @@ pub use fair_queue::{Cancel, Charge, FairQueue, QueueFull, ReachedLimit};
 pub use file::{open_regular_file, read_bounded, read_bounded_text};
 pub use keyed::{KeyedLimit, KeyedPermit, network_of};
 pub use memory::{MemoryBudget, MemoryLease, SMALL_LEASE_BYTES_MAX};
+pub use networks::{Networks, NoNetworks};
 pub use permit::{Limit, Permit};
-pub use proxies::{NoNetworks, TrustedProxies};
 pub use rejections::{REJECTIONS, RejectionCount, Rejections};

@@ -7,6 +7,7 @@
 //! | | [`Computed`] | value that the caller adds to a snapshot |
 //! | `histogram` | [`DurationRecorder`], [`SizeRecorder`] | [`Histogram`] |
 //! | `busy_ratio` | [`BusyRatio`] | share of the last 8.6 s that was spent on work |
+//! | `heavy_hitters` | [`HeavyHitters`] | the keys with the most work in the last seconds |
 //!
 //! [`counters!`] declares a struct of metrics and the struct of their values. The trait [`Metric`]
 //! returns the values. `config/metrics.md` lists the metrics of a node.
@@ -14,6 +15,7 @@
 //! # Rules
 //!
 //! * An update is at most a few relaxed atomic operations: it takes no lock and allocates nothing.
+//!   [`HeavyHitters`] has an owner, which updates it for a sample of the requests only.
 //! * Metrics order no other memory.
 //! * A snapshot reads one metric after another, so it may contain part of an update that is in
 //!   progress.
@@ -46,8 +48,10 @@
 
 mod busy_ratio;
 mod counters;
+mod heavy_hitters;
 mod histogram;
 
 pub use busy_ratio::BusyRatio;
 pub use counters::{Computed, Counter, Gauge, Metric};
+pub use heavy_hitters::{Heaviest, HeavyHitters, Traffic};
 pub use histogram::{DurationRecorder, Histogram, SizeRecorder};

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { Agent, get } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -194,7 +195,7 @@ describe("the console of a node under load", () => {
     ["a phone in dark mode", PHONE, "dark"],
   ]) {
     test(`is accessible on ${what}`, async () => {
-      for (const path of ["/", "/console/settings", "/console/health"]) {
+      for (const path of ["/", "/console/traffic", "/console/settings", "/console/health"]) {
         const { page, problems } = await open(context, node.admin + path, viewport);
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
         await assertAccessible(page, path);
@@ -237,6 +238,94 @@ describe("the console of a node under load", () => {
     await page.goto(`${node.admin}/console/settings`, { waitUntil: "domcontentloaded" });
     const hidden = await page.$$eval("[data-change]", (forms) => forms.every((form) => form.hidden));
     assert.ok(hidden, "controls need the script");
+    await page.close();
+  });
+});
+
+/** Sends reads from an address of this machine until the returned function is called. */
+function read(node, address, inFlight) {
+  const agent = new Agent({ localAddress: address, keepAlive: true });
+  let isStopped = false;
+  const send = () => {
+    if (isStopped) return;
+    const request = get(`${node.api}/v1/accounts/0x1`, { agent }, (response) => {
+      response.resume().on("close", send);
+    });
+    request.on("error", send);
+  };
+  for (let index = 0; index < inFlight; index += 1) send();
+  return () => {
+    isStopped = true;
+    agent.destroy();
+  };
+}
+
+describe("the traffic", () => {
+  let node;
+  let context;
+
+  before(async () => {
+    node = await NodeProcess.start("sdk");
+    context = await browser.createBrowserContext();
+  });
+
+  after(async () => {
+    await context?.close();
+    await node?.kill();
+  });
+
+  test("names the culprit of a flood, and denies it with one action", async () => {
+    const { page, problems } = await open(context, `${node.admin}/console/traffic`);
+    const others = ["127.0.0.3", "127.0.0.4", "127.0.0.5"].map((other) => read(node, other, 1));
+    await page.waitForSelector('tr[data-name="127.0.0.5"]');
+    const began = Date.now();
+    const flood = read(node, "127.0.0.2", 32);
+    try {
+      const first = '[data-kind="address"] tbody tr:first-child[data-name="127.0.0.2"]';
+      await page.waitForSelector(first);
+      console.log(`the culprit is named after ${Date.now() - began} ms`);
+      const row = 'tr[data-name="127.0.0.2"]';
+      await page.$eval(`${row} [data-ask]`, (button) => button.click());
+      await page.waitForSelector("#ask[open]");
+      const question = await page.$eval("#ask", (dialog) => dialog.textContent);
+      assert.match(question, /Deny address 127\.0\.0\.2\?.*is 403.*For 5 minutes/s);
+      await assertAccessible(page, "the question");
+      await page.type("#ask-reason", "floods the <b>node</b>");
+      await press(page, "#ask-form [data-revert-after-secs]");
+      const banner = () => page.$eval("#banners", (banners) => banners.textContent);
+      assert.match(await banner(), /On trial: api\.denied_addresses.*floods the <b>node<\/b>/s);
+      await page.waitForSelector(`${row} .badge.bad`);
+      await press(page, '#banners [data-post="/settings/undo"]');
+      assert.equal(await banner(), "");
+    } finally {
+      for (const stop of [flood, ...others]) stop();
+    }
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  test("turns a switch off with a reason, which every page shows", async () => {
+    const { page, problems } = await open(context, `${node.admin}/console/traffic`);
+    const button = '[data-switch="api.simulation_enabled"] [data-ask]';
+    const ask = async () => {
+      await page.waitForSelector(button, { visible: true });
+      await page.$eval(button, (element) => element.click());
+      await page.waitForSelector("#ask[open]");
+    };
+    await ask();
+    const isComplete = await page.$eval("#ask-form", (form) => form.checkValidity());
+    assert.equal(isComplete, false, "a reason is required");
+    await page.type("#ask-reason", "too slow");
+    await press(page, "#ask-form button:not([data-revert-after-secs])");
+    for (const path of ["/", "/console/settings", "/console/health", "/console/traffic"]) {
+      await page.goto(node.admin + path, { waitUntil: "domcontentloaded" });
+      const banner = await page.$eval(".banner.bad", (element) => element.textContent);
+      assert.match(banner, /^api\.simulation_enabled is off since .*, by .*: too slow\.$/);
+    }
+    await ask();
+    await press(page, "#ask-form button:not([data-revert-after-secs])");
+    assert.equal(await page.$(".banner.bad"), null);
+    assert.deepEqual(problems, []);
     await page.close();
   });
 });

@@ -61,6 +61,11 @@ async fn shows_stages_and_checks_in_pages_that_load_nothing_from_elsewhere() {
         let attribute = format!("data-stage=\"{stage}\"");
         assert!(overview.contains(&attribute), "{stage}: {overview}");
     }
+    let traffic = check_page(&node, "/console/traffic").await;
+    for switch in ["api.submission_enabled", "api.simulation_enabled"] {
+        let row = format!("<tr data-switch=\"{switch}\"><th scope=\"row\"><code>{switch}</code>");
+        assert!(traffic.contains(&row), "{switch}: {traffic}");
+    }
     let health = check_page(&node, "/console/health").await;
     for check in ["started", "serving", "progress", "writable", "commits"] {
         let row =

@@ -91,7 +91,7 @@ async fn serves_the_openapi_document_of_the_golden_file() {
 
 #[tokio::test]
 async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
-    const PATHS: [&str; 9] = [
+    const PATHS: [&str; 10] = [
         "/actors",
         "/actors/mempool",
         "/checks",
@@ -101,6 +101,7 @@ async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
         "/signatures",
         "/storage",
         "/switches",
+        "/traffic",
     ];
     let (node, ..) = node_at_work(&["filter.rules=allow all"]).await;
     let mut text = String::new();

@@ -53,5 +53,6 @@ mod threads;
 mod tls;
 mod tls_clients;
 mod tls_reload;
+mod traffic;
 mod upgrades;
 mod version;

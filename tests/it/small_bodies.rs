@@ -31,7 +31,7 @@ impl BodyRoute {
 }
 
 /// Returns every route of both listeners with a body in JSON.
-fn routes(node: &TestNode) -> [BodyRoute; 5] {
+fn routes(node: &TestNode) -> [BodyRoute; 6] {
     let address = TestAccount::from_seed(1).address.to_string();
     let admin = |path: &str| format!("{}{path}", node.admin);
     [
@@ -66,6 +66,14 @@ fn routes(node: &TestNode) -> [BodyRoute; 5] {
             array: json!(vec![false; 5]),
             wrong: json!({ "submission_enabled": "no" }),
             path: "submission_enabled",
+        },
+        BodyRoute {
+            method: Method::POST,
+            url: admin("/traffic/deny"),
+            valid: json!({ "address": "192.0.2.1" }),
+            array: json!([null, "0x1"]),
+            wrong: json!({ "sender": 5 }),
+            path: "sender",
         },
         BodyRoute {
             method: Method::POST,

@@ -9,5 +9,4 @@ mod tests;
 pub use bounded::ClockState;
 pub use ledger_clock::ClockStatus;
 pub(crate) use ledger_clock::LedgerClock;
-pub(crate) use source::thread_processor_usecs;
-pub use source::{Clock, ClockReading};
+pub use source::{Clock, ClockReading, thread_processor_usecs};

@@ -103,7 +103,7 @@ impl Clock {
 /// Work is measured in processor time, because elapsed time contains the turns of other threads: a
 /// busy machine would raise every estimate, and queues would then reject work that they have time
 /// for.
-pub(crate) fn thread_processor_usecs() -> u64 {
+pub fn thread_processor_usecs() -> u64 {
     usecs_of(ClockId::ThreadCPUTime)
 }
 

@@ -6,7 +6,10 @@ use crate::{
         extract::format::response_format, interrupt::interrupt,
     },
     error::{ApiError, ErrorKind},
-    limits::{Connection, FurtherPermit, WaitEnd, connection, large_responses::PART_DEMAND},
+    limits::{
+        Connection, FurtherPermit, RequestWork, Subject, WaitEnd, connection,
+        large_responses::PART_DEMAND, measured,
+    },
     model::format::Format,
 };
 use actix_web::HttpRequest;
@@ -62,6 +65,8 @@ pub(crate) struct RequestContext {
     pub body_lease: Arc<MemoryLease>,
     client: ClientKey,
     request: HttpRequest,
+    /// `None` if the request is not recorded in the traffic.
+    work: Option<Rc<RequestWork>>,
 }
 
 impl RequestContext {
@@ -71,6 +76,7 @@ impl RequestContext {
         request: HttpRequest,
         client: ClientKey,
         is_head: bool,
+        work: Option<Rc<RequestWork>>,
     ) -> Self {
         Self {
             format: response_format(request.headers()),
@@ -79,12 +85,32 @@ impl RequestContext {
             state,
             client,
             request,
+            work,
         }
     }
 
     /// Returns the class of the client's address.
     pub fn client(&self) -> ClientKey {
         self.client
+    }
+
+    /// Returns the work of the request, or `None` if it is not recorded in the traffic.
+    pub fn recorded_work(&self) -> Option<&RequestWork> {
+        self.work.as_deref()
+    }
+
+    /// Charges the request to a subject, if it is recorded.
+    pub fn charge(&self, subject: impl FnOnce() -> Subject) {
+        if let Some(work) = &self.work {
+            work.charge(subject(), 1);
+        }
+    }
+
+    /// Adds processor time of another thread that has worked for the request, in microseconds.
+    fn add_work(&self, usecs: u64) {
+        if let Some(work) = &self.work {
+            work.add(usecs);
+        }
     }
 
     /// Returns the node.
@@ -189,11 +215,15 @@ impl RequestContext {
     {
         // The query continues if the client disconnects, and owns values parsed from the body.
         let body_lease = Arc::clone(&self.body_lease);
+        let is_recorded = self.work.is_some();
         let answer = self.node().read(work, move |snapshot: &Snapshot| {
             let _body_lease = body_lease;
-            QueryError::split(query(snapshot))
+            let (result, usecs) = measured(is_recorded, || QueryError::split(query(snapshot)));
+            Ok((result?, usecs))
         });
-        at_snapshot(answer.await?)
+        let (ledger_info, (result, usecs)) = answer.await?;
+        self.add_work(usecs);
+        at_snapshot((ledger_info, result))
     }
 
     /// Runs a query that looks up at most as many rows as a page of events.
@@ -267,7 +297,11 @@ impl RequestContext {
             return Ok(run());
         }
         // Boxed, because it is rare, and the future of every request would have room for it.
-        Ok(Box::pin(self.node().render(work, run)).await?)
+        let is_recorded = self.work.is_some();
+        let measured = move || measured(is_recorded, run);
+        let (output, usecs) = Box::pin(self.node().render(work, measured)).await?;
+        self.add_work(usecs);
+        Ok(output)
     }
 
     /// Renders content of `size_bytes`, as [`Self::run`] does.

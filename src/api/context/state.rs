@@ -4,7 +4,7 @@ use super::ResponseCache;
 use crate::{
     config::ApiConfig,
     error::LedgerHeaders,
-    limits::{Compressors, InFlightLimits, RouteMeters, Switches},
+    limits::{Compressors, DeniedAddresses, InFlightLimits, RouteMeters, Switches, TrafficMeter},
     model::MediaTypes,
     openapi::RenderedDocument,
 };
@@ -20,8 +20,12 @@ use std::sync::{
 pub struct ApiState {
     /// Switches of the interface.
     pub switches: Arc<Switches>,
+    /// Addresses whose requests are rejected.
+    pub denied_addresses: Arc<DeniedAddresses>,
     /// Metrics of each route.
     pub route_meters: Arc<RouteMeters>,
+    /// The heaviest clients, senders and functions.
+    pub traffic: Arc<TrafficMeter>,
     /// Cached responses.
     pub cache: ResponseCache,
     /// Classes of client addresses, with a secret of the process.
@@ -56,7 +60,9 @@ impl ApiState {
         let vendor = node.chain().vendor();
         Self {
             switches: Arc::new(Switches::new(config.switches)),
+            denied_addresses: Arc::new(DeniedAddresses::new(config.denied_addresses.clone())),
             route_meters: Arc::new(route_meters),
+            traffic: Arc::default(),
             cache: ResponseCache::new(config.response_cache_bytes_max),
             bodies: MemoryBudget::new(config.bodies_bytes_max),
             responses: MemoryBudget::new(config.answers_bytes_max),

@@ -203,6 +203,9 @@ pub enum ErrorKind {
     /// The operator has disabled this part of the interface.
     #[error("disabled on this node: {} is false", .0.setting())]
     ApiDisabled(Switch),
+    /// The operator denies the requests of the client's address.
+    #[error("requests from this address are denied on this node (api.denied_addresses)")]
+    AddressDenied,
     /// The newest block is older than the health check allows.
     #[error("{0}")]
     HealthCheck(String),
@@ -312,7 +315,7 @@ impl ErrorKind {
             // Unlike the reference node, which responds with 500
             // (docs/use/interface.md#submission-filter).
             Self::RejectedByFilter(_) => (Status::FORBIDDEN, Code::RejectedByFilter),
-            Self::ApiDisabled(_) => (Status::FORBIDDEN, Code::ApiDisabled),
+            Self::ApiDisabled(_) | Self::AddressDenied => (Status::FORBIDDEN, Code::ApiDisabled),
             Self::HealthCheck(_) => (Status::SERVICE_UNAVAILABLE, Code::HealthCheckFailed),
             Self::PoolFull(_) => (Status::INSUFFICIENT_STORAGE, Code::MempoolIsFull),
             Self::VersionNotReached { .. }

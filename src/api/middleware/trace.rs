@@ -96,6 +96,11 @@ impl RequestTrace {
         }
     }
 
+    /// Returns the time at which the request started.
+    pub fn started_at(&self) -> Instant {
+        self.started_at
+    }
+
     /// Runs `served` in the span of the request's trace, if it has one.
     pub async fn in_scope<F: Future>(&self, served: F) -> F::Output {
         match &self.parent {

@@ -45,7 +45,8 @@ pub(crate) const COMMON: &[DeclaredError] = &[
     error(
         S::FORBIDDEN,
         ApiDisabled,
-        "The operator has disabled the format that `Accept` selects.",
+        "The operator has disabled the format that `Accept` selects, or denies the address of the \
+         client.",
     ),
     error(
         S::METHOD_NOT_ALLOWED,

@@ -8,6 +8,7 @@ use crate::{
         extract::{AtVersion, JsonOrBcs, JsonOrBcsBody},
     },
     error::{ApiError, ErrorCode, ErrorKind},
+    limits::Subject,
     model::{
         format::Format,
         json::{CallRequest, ValueJson, parse_json},
@@ -34,6 +35,7 @@ pub(super) async fn view(
 ) -> Result<LedgerResponse, ApiError> {
     let ViewCall(function) = body.read(&cx).await?;
     check_argument_count(&function)?;
+    cx.charge(|| Subject::of_call(&function));
     let version = version?;
     let chain = cx.chain().clone();
     let demand = Demand::bytes(function.args.iter().map(Bytes::len).sum());

@@ -247,7 +247,7 @@ pub async fn serve<H: Http1Service, D>(
 mod tests {
     use crate::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
     use actix_web::{HttpResponse, web};
-    use ledger_limits::{KeyedLimit, TrustedProxies};
+    use ledger_limits::{KeyedLimit, Networks};
     use std::{
         future::poll_fn,
         sync::{
@@ -274,7 +274,7 @@ mod tests {
             max_connections: 16,
             addresses: Arc::new(KeyedLimit::new(16)),
             addresses_limit: "connections of an address",
-            trusted_proxies: TrustedProxies::default(),
+            trusted_proxies: Networks::default(),
             tls: None,
             connection: ConnectionConfig {
                 keep_alive: LONG,

@@ -18,7 +18,7 @@ use super::{
 };
 use actix_web::http::header::{COOKIE, HeaderMap, ORIGIN};
 use ledger_api::client_address;
-use ledger_limits::{REJECTIONS, TrustedProxies, network_of};
+use ledger_limits::{Networks, REJECTIONS, network_of};
 use ledger_metrics::{Counter, Metric as _, counters};
 use std::{
     fmt,
@@ -59,7 +59,7 @@ pub struct GateOptions {
     /// The configured port. Cookies ignore ports, so it is part of the cookie's name.
     pub port: u16,
     /// Proxies whose header names the client.
-    pub trusted_proxies: TrustedProxies,
+    pub trusted_proxies: Networks,
 }
 
 counters! {

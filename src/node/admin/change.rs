@@ -39,13 +39,15 @@ pub(super) fn change_error(error: &ChangeError) -> HttpResponse {
         | ChangeError::Unknown(_)
         | ChangeError::NotRunTime { .. }
         | ChangeError::NotAllowed { .. }
-        | ChangeError::RevertAfter(_) => StatusCode::BAD_REQUEST,
+        | ChangeError::RevertAfter(_)
+        | ChangeError::Reason => StatusCode::BAD_REQUEST,
         ChangeError::Memory { .. }
         | ChangeError::Pending { .. }
         | ChangeError::NothingPending
         | ChangeError::NothingToUndo
         | ChangeError::Determined { .. }
         | ChangeError::NotKept(_)
+        | ChangeError::NotDenied(_)
         | ChangeError::Busy
         | ChangeError::OverridesIgnored
         | ChangeError::InvalidFile(_) => StatusCode::CONFLICT,

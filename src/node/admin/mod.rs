@@ -9,6 +9,7 @@
 //! | `/settings`, `/settings/*` | all settings, and changes of run-time settings |
 //! | `/switches` | switches of the REST interface |
 //! | `/checks`, `/livez`, `/readyz` | the checks of the node, and probes that name those that fail |
+//! | `/traffic`, `/traffic/*` | the heaviest clients, senders and functions, and their denial |
 //! | `/connections` | connections of each listener |
 //! | `/consensus` | the consensus engine and the validators as this node observes them |
 //! | `/peers` | the peers of a node of several validators, and the admission of a full node |
@@ -41,6 +42,7 @@ mod settings;
 mod storage;
 mod switches;
 mod tls;
+mod traffic;
 
 pub use authorize::CSRF_FIELD;
 pub use checks::{Check, checks};
@@ -53,4 +55,6 @@ pub use loads::settings_report;
 pub use peers::{Admitted, Peers};
 pub use phase::{Phase, PhaseCell};
 pub use routes::configure;
+pub use switches::switch_positions;
 pub use tls::{Certificates, ReloadGuard, ReloadLock};
+pub use traffic::{KindStatus, TrafficRow, TrafficStatus, traffic};

@@ -7,6 +7,7 @@ use super::{
     context::{Admin, BODY_BYTES_MAX},
     filter, flight, metrics, observe, peers, settings, storage, switches,
     tls::{self, Certificates},
+    traffic,
 };
 use actix_web::{
     middleware::from_fn,
@@ -137,6 +138,21 @@ pub fn configure(
             .service(
                 web::resource("/tls/reload")
                     .route(web::post().to(tls::reload))
+                    .default_service(wrong_method("POST")),
+            )
+            .service(
+                web::resource("/traffic")
+                    .route(web::get().to(traffic::show))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/traffic/deny")
+                    .route(web::post().to(traffic::deny))
+                    .default_service(wrong_method("POST")),
+            )
+            .service(
+                web::resource("/traffic/allow")
+                    .route(web::post().to(traffic::allow))
                     .default_service(wrong_method("POST")),
             )
             .service(

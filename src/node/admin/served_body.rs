@@ -66,7 +66,7 @@ mod tests {
     };
     use actix_web::{HttpResponse, http::header::HeaderMap, test::TestRequest};
     use futures::{future::poll_fn, stream};
-    use ledger_limits::TrustedProxies;
+    use ledger_limits::Networks;
     use std::{
         convert::Infallible,
         fs::{self, Permissions},
@@ -84,7 +84,7 @@ mod tests {
             token: None,
             transport: LoginTransport::Loopback,
             port: 9101,
-            trusted_proxies: TrustedProxies::default(),
+            trusted_proxies: Networks::default(),
         })
         .unwrap();
         let requester = gate.requester(&HeaderMap::new(), None, Instant::now());

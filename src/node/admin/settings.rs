@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     config::{RawValue, Value},
-    tunable::{Change, ChangeError, Keep, Kept, RunTimeSettings},
+    tunable::{Change, ChangeError, Keep, Kept, RunTimeSettings, Terms},
 };
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web::Data};
 use ledger_api::{ErrorCode, ErrorKind, UnencodedBody};
@@ -31,6 +31,8 @@ struct ChangeBody {
     set: serde_json::Map<String, serde_json::Value>,
     /// Time after which the old values return unless the change is confirmed, in seconds.
     revert_after_secs: Option<u64>,
+    /// Reason of the change, for the log and the console.
+    reason: Option<String>,
 }
 
 /// `GET /settings`: responds with all settings, the memory limits, and the newest changes.
@@ -41,9 +43,9 @@ pub async fn list(admin: Data<Admin>) -> HttpResponse {
 /// `PATCH /settings` with `{"set": {"wait.capacity": 512, ...}, "revert_after_secs": 300}`: checks
 /// all values, applies all, and responds with all settings.
 ///
-/// The old values return after `revert_after_secs`, which is optional, unless the change is
-/// confirmed. Responds with 400 if a value is not allowed, and with 409 if another change waits for
-/// its confirmation or the machine has not enough memory for the new limits.
+/// The old values return after `revert_after_secs` unless the change is confirmed. It and `reason`
+/// are optional. Responds with 400 if a value is not allowed, and with 409 if another change waits
+/// for its confirmation or the machine has not enough memory for the new limits.
 pub async fn change(
     request: HttpRequest,
     admin: Data<Admin>,
@@ -57,7 +59,10 @@ pub async fn change(
     let set = body.set.into_iter();
     let change = Change {
         set: set.map(|(key, value)| (key, raw_value(value))).collect(),
-        revert_after_secs: body.revert_after_secs,
+        terms: Terms {
+            revert_after_secs: body.revert_after_secs,
+            reason: body.reason,
+        },
     };
     let changed = admin.settings.change(&change, &author(&request));
     report(&admin, changed)

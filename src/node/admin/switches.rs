@@ -6,10 +6,24 @@ use super::{
 };
 use crate::{
     config::{RawValue, Value},
-    tunable::Change,
+    tunable::{Change, Terms},
 };
 use actix_web::{HttpRequest, HttpResponse, web::Data};
-use ledger_api::{SwitchChange, UnencodedBody};
+use ledger_api::{SwitchChange, SwitchSettings, UnencodedBody};
+
+/// Returns the setting of each switch with its position.
+pub fn switch_positions(switches: SwitchSettings) -> [(&'static str, bool); 5] {
+    [
+        ("api.json_output_enabled", switches.json_output_enabled),
+        ("api.bcs_output_enabled", switches.bcs_output_enabled),
+        ("api.submission_enabled", switches.submission_enabled),
+        ("api.simulation_enabled", switches.simulation_enabled),
+        (
+            "api.encode_submission_enabled",
+            switches.encode_submission_enabled,
+        ),
+    ]
+}
 
 /// `GET /switches`: responds with the state of all switches.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
@@ -46,7 +60,7 @@ pub async fn change(
     });
     let change = Change {
         set: set.collect(),
-        revert_after_secs: None,
+        terms: Terms::default(),
     };
     if change.set.is_empty() {
         return show(admin).await;

@@ -5,7 +5,7 @@ use crate::{
     access::{AllowedOrigins, Gate, GateOptions, HostOriginPolicy, LoginTransport, Token},
     config::Settings,
 };
-use ledger_limits::TrustedProxies;
+use ledger_limits::Networks;
 
 /// Creates the gate of the admin listener.
 ///
@@ -16,7 +16,7 @@ pub fn admin_gate(settings: &Settings, token: Option<Token>) -> Result<Gate, Run
     let admin = &settings.admin;
     let trusted_proxies = match admin.behind_proxy {
         true => settings.api.trusted_proxies.clone(),
-        false => TrustedProxies::default(),
+        false => Networks::default(),
     };
     let options = GateOptions {
         policy: HostOriginPolicy {

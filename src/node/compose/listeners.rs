@@ -24,7 +24,7 @@ use ledger_api::{ApiState, Connection};
 use ledger_http::{
     CertificateHolder, ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry,
 };
-use ledger_limits::{KeyedLimit, TrustedProxies};
+use ledger_limits::{KeyedLimit, Networks};
 use ledger_types::Genesis;
 use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 
@@ -311,7 +311,7 @@ impl Parts<'_> {
             max_connections: side,
             addresses: Arc::new(KeyedLimit::new(side.div_ceil(SIDE_ADDRESS_SHARE))),
             addresses_limit: "connections of an address to a side listener",
-            trusted_proxies: TrustedProxies::default(),
+            trusted_proxies: Networks::default(),
             tls: None,
             connection: connection_config(settings),
             on_connect: |end_of_waits| Rc::new(Connection::new(end_of_waits)),

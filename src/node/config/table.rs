@@ -111,6 +111,10 @@ settings! {
          addresses before it can be forged. If a request has both headers and they name different \
          clients, the proxy counts as the client. A proxy itself may open any number of \
          connections up to max_connections. List only proxies that set the header themselves.";
+    "api.denied_addresses" => api.denied_addresses, Networks, "", Now,
+        "Networks whose requests below /v1 get 403, for example of a client that floods the node. \
+         An address counts as in max_in_flight_per_address, behind trusted_proxies too. Each \
+         request is compared with all networks; more clients than that are for a firewall.";
     "api.workers" => api_listener.workers, Integer(0..=API_WORKERS_MAX), "threads",
         "Worker threads of the listener of /v1; 0 means one per core, up to the maximum.";
     "api.keep_alive_secs" => api_listener.keep_alive_secs, Integer(1..=86_400), "s",

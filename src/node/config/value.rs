@@ -2,7 +2,7 @@
 
 use crate::access::{HostNames, Origins};
 use ledger_actors::FilterRules;
-use ledger_limits::TrustedProxies;
+use ledger_limits::Networks;
 use ledger_types::{FrameworkUpgrade, Vendor};
 use serde::Serialize;
 use std::{
@@ -134,7 +134,7 @@ text_values! {
     Vendor: ToString::to_string, str::parse;
     HostNames: ToString::to_string, str::parse;
     Origins: ToString::to_string, str::parse;
-    TrustedProxies: ToString::to_string, str::parse;
+    Networks: ToString::to_string, str::parse;
     PathBuf: path_text, str::parse;
     FilterRules: ToString::to_string, FilterRules::parse_list;
     Vec<FrameworkUpgrade>: FrameworkUpgrade::format_list, FrameworkUpgrade::parse_list;

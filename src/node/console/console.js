@@ -412,6 +412,59 @@ for (const button of document.querySelectorAll("[data-post]")) {
   button.addEventListener("click", () => change("POST", button.dataset.post));
 }
 
+// Questions before a change, and the figures of the traffic.
+
+document.documentElement.classList.add("script");
+
+const ask = document.getElementById("ask");
+
+/** Asks the question of a button, and sends its change. */
+function question(button) {
+  const { title, text, method, path, body, needsReason } = JSON.parse(button.dataset.ask);
+  const reason = document.getElementById("ask-reason");
+  setText(document.getElementById("ask-title"), title);
+  setText(document.getElementById("ask-text"), text);
+  reason.value = "";
+  reason.required = needsReason;
+  ask.querySelector("[data-ask-cancel]").onclick = () => ask.close();
+  document.getElementById("ask-form").onsubmit = (event) => {
+    event.preventDefault();
+    ask.close();
+    const seconds = event.submitter?.dataset.revertAfterSecs;
+    if (seconds) body.revert_after_secs = Number(seconds);
+    if (reason.value) body.reason = reason.value;
+    change(method, path, body);
+  };
+  ask.showModal();
+}
+
+/** Shows the newest traffic, unless the operator is about to use a button of it. */
+async function refreshTraffic() {
+  const shown = document.getElementById("traffic");
+  if (!document.hidden && !ask.open && !shown.querySelector("button:hover, :focus")) {
+    const connection = document.getElementById("connection");
+    try {
+      const page = await (await fetch(location.pathname)).text();
+      const newest = new DOMParser().parseFromString(page, "text/html").getElementById("traffic");
+      // Without it, the session has ended.
+      if (newest) shown.replaceWith(newest);
+      else location.reload();
+      connection.hidden = true;
+    } catch {
+      connection.hidden = false;
+    }
+  }
+  setTimeout(refreshTraffic, 1000);
+}
+
+if (ask) {
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-ask]");
+    if (button) question(button);
+  });
+  setTimeout(refreshTraffic, 1000);
+}
+
 for (const time of document.querySelectorAll("[data-unix-ms]")) {
   setText(time, new Date(Number(time.dataset.unixMs)).toLocaleTimeString());
 }

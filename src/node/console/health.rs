@@ -1,6 +1,9 @@
 //! `/console/health`: the checks of the node, its build, and its configuration.
 
-use super::layout::{Page, Section};
+use super::{
+    banners::banners,
+    layout::{Page, Section},
+};
 use crate::{
     access::Requester,
     admin::{Admin, Check, checks, settings_report},
@@ -22,7 +25,7 @@ pub async fn show(admin: Data<Admin>, requester: ReqData<Requester>) -> HttpResp
         title: "Health",
         section: Some(Section::Health),
         requester: Some(&requester),
-        banners: html! {},
+        banners: banners(&admin),
         content: html! {
             h1 { "Health" }
             (table(&checks(&admin)))

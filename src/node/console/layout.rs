@@ -24,6 +24,8 @@ const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src '
 pub enum Section {
     /// The stages of the node and the limiting one.
     Overview,
+    /// The heaviest clients, and the denial of them.
+    Traffic,
     /// The settings, and changes of them.
     Settings,
     /// The checks of the node, and its build.
@@ -32,12 +34,13 @@ pub enum Section {
 
 impl Section {
     /// The sections in the order of the navigation.
-    const ALL: [Self; 3] = [Self::Overview, Self::Settings, Self::Health];
+    const ALL: [Self; 4] = [Self::Overview, Self::Traffic, Self::Settings, Self::Health];
 
     /// Returns the name in the navigation.
     fn name(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
+            Self::Traffic => "Traffic",
             Self::Settings => "Settings",
             Self::Health => "Health",
         }
@@ -47,6 +50,7 @@ impl Section {
     fn path(self) -> &'static str {
         match self {
             Self::Overview => "/",
+            Self::Traffic => "/console/traffic",
             Self::Settings => "/console/settings",
             Self::Health => "/console/health",
         }
@@ -99,7 +103,12 @@ impl Page<'_> {
                     div #connection .banner.warn hidden {
                         "The node does not respond. The figures are the last ones it sent."
                     }
-                    main #main tabindex="-1" { (self.content) }
+                    main #main tabindex="-1" {
+                        @if self.requester.is_some() {
+                            p #change-error .error role="alert" {}
+                        }
+                        (self.content)
+                    }
                     footer.bottom { "ledger-node " (env!("CARGO_PKG_VERSION")) }
                 }
             }

@@ -8,7 +8,9 @@
 //! | `overview.rs` | `/`: limiting stage, flow, charts |
 //! | `flow.rs`, `charts.rs`, `stage_table.rs` | its parts |
 //! | `settings.rs` | `/console/settings` |
+//! | `traffic.rs` | `/console/traffic` |
 //! | `health.rs` | `/console/health` |
+//! | `banners.rs` | banners of every page: a change on trial, switches that are off |
 //! | `figure.rs` | figures that the script refreshes |
 //!
 //! The server renders all pages. The script only refreshes them, so each page is complete without
@@ -16,6 +18,7 @@
 //! Content-Security-Policy of [`layout`] rejects both.
 
 mod assets;
+mod banners;
 mod charts;
 mod figure;
 mod flow;
@@ -26,5 +29,6 @@ mod overview;
 mod routes;
 mod settings;
 mod stage_table;
+mod traffic;
 
 pub use routes::configure;

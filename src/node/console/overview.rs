@@ -2,6 +2,7 @@
 //! minutes.
 
 use super::{
+    banners::banners,
     charts::charts,
     figure::{Form, figure, to_f64},
     flow::{beside, flow},
@@ -29,7 +30,7 @@ pub async fn show(admin: Data<Admin>, requester: ReqData<Requester>) -> HttpResp
         title: "Overview",
         section: Some(Section::Overview),
         requester: Some(&requester),
-        banners: html! {},
+        banners: banners(&admin),
         content: html! {
             h1.visually-hidden { "Overview" }
             (limit(snapshot))

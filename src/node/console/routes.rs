@@ -1,6 +1,6 @@
 //! Routes of the console, which the admin listener authorizes like its own.
 
-use super::{assets, health, login, overview, settings};
+use super::{assets, health, login, overview, settings, traffic};
 use actix_web::web::{self, ServiceConfig};
 use ledger_api::wrong_method;
 
@@ -26,6 +26,11 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(
             web::resource("/console/settings")
                 .route(web::get().to(settings::show))
+                .default_service(wrong_method("GET")),
+        )
+        .service(
+            web::resource("/console/traffic")
+                .route(web::get().to(traffic::show))
                 .default_service(wrong_method("GET")),
         )
         .service(

@@ -4,6 +4,7 @@
 //! document, and loads the page again after each change.
 
 use super::{
+    banners::{banners, changes},
     figure::{Form, figure, to_f64},
     layout::{Page, Section},
     overview::limit,
@@ -13,7 +14,7 @@ use crate::{
     admin::{Admin, settings_report},
     config::{Applies, Value},
     observe::{Snapshot, Stage},
-    tunable::{MemoryStatus, ReplacedStatus, SettingStatus, SettingsReport},
+    tunable::{MemoryStatus, SettingStatus, SettingsReport},
 };
 use actix_web::{
     HttpResponse,
@@ -23,7 +24,7 @@ use actix_web::{
 use maud::{Markup, html};
 
 /// Seconds after which a change that is tried returns unless it is confirmed.
-const TRIAL_SECS: u64 = 300;
+pub const TRIAL_SECS: u64 = 300;
 
 /// `GET /console/settings`: responds with the settings.
 pub async fn show(admin: Data<Admin>, requester: ReqData<Requester>) -> HttpResponse {
@@ -33,11 +34,10 @@ pub async fn show(admin: Data<Admin>, requester: ReqData<Requester>) -> HttpResp
         title: "Settings",
         section: Some(Section::Settings),
         requester: Some(&requester),
-        banners: pending(&report),
+        banners: banners(&admin),
         content: html! {
             h1 { "Settings" }
             (limit(&published.snapshot))
-            p #change-error .error role="alert" {}
             (state(&report))
             (run_time(&report, &published.snapshot))
             (others(&report))
@@ -53,32 +53,6 @@ pub async fn show(admin: Data<Admin>, requester: ReqData<Requester>) -> HttpResp
         },
     };
     page.respond(StatusCode::OK)
-}
-
-/// Returns the message of a change that waits for its confirmation.
-fn pending(report: &SettingsReport) -> Markup {
-    html! {
-        @if let Some(pending) = &report.pending {
-            div.banner.warn.actions {
-                span {
-                    "On trial: " (changes(&pending.settings)) ". The old values return at "
-                    time data-unix-ms=(pending.reverts_at_unix_ms) { "the end of the trial" } "."
-                }
-                button type="button" data-post="/settings/confirm" hidden { "Confirm" }
-                button.quiet type="button" data-post="/settings/undo" hidden { "Take back" }
-            }
-        }
-    }
-}
-
-/// Writes the values of a change.
-fn changes(settings: &[ReplacedStatus]) -> Markup {
-    html! {
-        @for (index, replaced) in settings.iter().enumerate() {
-            @if index > 0 { ", " }
-            code { (replaced.key) } " from " (replaced.old) " to " (replaced.new)
-        }
-    }
 }
 
 /// Returns the memory limits and the newest changes.
@@ -102,6 +76,7 @@ fn state(report: &SettingsReport) -> Markup {
                                 time data-unix-ms=(mark.unix_ms) {}
                                 " " code { (mark.key) } " from " (mark.old) " to " (mark.new)
                                 " (" (format!("{:?}", mark.cause).to_lowercase()) ", " (mark.author) ")"
+                                @if let Some(reason) = &mark.reason { ": " q { (reason) } }
                             }
                         }
                     }
@@ -177,7 +152,7 @@ fn others(report: &SettingsReport) -> Markup {
 }
 
 /// Returns the first sentence of a text.
-fn first_sentence(text: &str) -> &str {
+pub fn first_sentence(text: &str) -> &str {
     match text.find(". ") {
         Some(end) => &text[..=end],
         None => text,

@@ -12,10 +12,12 @@
 //! | `reading.rs` | all counters at one time |
 //! | `stages.rs`, `edges.rs`, `series.rs` | stages, messages between them, values of charts |
 //! | `limit.rs`, `remedy.rs` | the rule that names the limiting stage, and what helps against it |
+//! | `executions.rs` | the time of the executor for each sender and function |
 //! | `history.rs` | the newest 15 minutes |
 //! | `sampler.rs` | the task that takes the snapshots |
 
 mod edges;
+mod executions;
 mod history;
 mod limit;
 mod reading;

@@ -4,7 +4,9 @@
 //! before it was opened. A snapshot is serialized at the first request for it, once for all.
 
 use super::{
-    edges, history,
+    edges,
+    executions::Executions,
+    history,
     history::Ring,
     limit::{self, Window},
     reading::{Reading, Sources},
@@ -145,6 +147,7 @@ struct Samples {
     /// As many as the snapshots of a window: the newest reading ends the last one.
     readings: VecDeque<Reading>,
     limit: Option<NamedLimit>,
+    executions: Executions,
 }
 
 /// A limit, and since when it is named.
@@ -156,6 +159,7 @@ struct NamedLimit {
 impl Samples {
     fn new(sources: Sources) -> Self {
         Self {
+            executions: Executions::new(&sources),
             sources,
             started: Instant::now(),
             sequence: 0,
@@ -168,6 +172,7 @@ impl Samples {
     /// first one.
     fn take(&mut self) -> Snapshot {
         let now = Reading::take(&self.sources);
+        self.executions.record(&self.sources);
         let limit = self.find_limit(&now);
         let before = self.readings.back().unwrap_or(&now);
         let interval = Interval::new(&self.sources, before, &now);

@@ -7,6 +7,9 @@ use std::{io, ops::RangeInclusive, path::PathBuf};
 /// its effect, and not so long that a person forgets it.
 pub const REVERT_AFTER_SECS: RangeInclusive<u64> = 10..=3_600;
 
+/// Maximum number of characters of a reason: a sentence, which fits into a line of the log.
+pub const REASON_CHARS_MAX: usize = 200;
+
 /// A change that was rejected. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
@@ -41,6 +44,9 @@ pub enum ChangeError {
         end = REVERT_AFTER_SECS.end()
     )]
     RevertAfter(u64),
+    /// A reason that is too long or has control characters.
+    #[error("reason is not allowed: expected at most {REASON_CHARS_MAX} characters in one line")]
+    Reason,
     /// A change that lifts the sum of the memory limits above the memory of the machine.
     #[error(
         "the change lifts the sum of all memory limits to {limit_bytes} bytes, above the \
@@ -70,6 +76,9 @@ pub enum ChangeError {
     /// There is no change to take back.
     #[error("there is no change to undo")]
     NothingToUndo,
+    /// A rule or a network that is to be allowed and is not denied.
+    #[error("there is no {0} to remove")]
+    NotDenied(String),
     /// A setting that a stronger layer than the file of kept settings determines.
     #[error("{key} cannot be kept, because {origin} sets it, which is stronger than a kept value")]
     Determined {

@@ -3,7 +3,7 @@
 use crate::config::{Setting, Value, shortened};
 use serde::Serialize;
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -22,6 +22,27 @@ pub(super) struct Replaced {
     pub(super) new: Value,
 }
 
+/// The origin of a change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct By<'a> {
+    pub(super) cause: Cause,
+    /// The client that made it, or a fixed name.
+    pub(super) author: &'a str,
+    /// The reason that the client stated.
+    pub(super) reason: Option<&'a str>,
+}
+
+impl<'a> By<'a> {
+    /// Returns the origin of a change without a reason.
+    pub(super) fn cause(cause: Cause, author: &'a str) -> Self {
+        Self {
+            cause,
+            author,
+            reason: None,
+        }
+    }
+}
+
 /// A change that can be taken back.
 #[derive(Clone, Debug)]
 pub(super) struct Applied {
@@ -29,6 +50,8 @@ pub(super) struct Applied {
     pub(super) number: u64,
     /// The client that made it.
     pub(super) author: String,
+    /// The reason that the client stated.
+    pub(super) reason: Option<String>,
     /// Time of the change, in milliseconds since the Unix epoch.
     pub(super) unix_ms: u64,
     pub(super) replaced: Vec<Replaced>,
@@ -74,6 +97,8 @@ pub struct Mark {
     pub cause: Cause,
     /// The client that made it, or `SIGHUP`.
     pub author: String,
+    /// The reason that the client stated.
+    pub reason: Option<String>,
 }
 
 /// The newest changes of a node.
@@ -82,17 +107,20 @@ pub(super) struct History {
     next_number: u64,
     applied: VecDeque<Applied>,
     marks: VecDeque<Mark>,
+    /// The newest mark of each setting that has changed.
+    newest: BTreeMap<&'static str, Mark>,
 }
 
 impl History {
     /// Adds a change that can be taken back, and returns its number.
-    pub(super) fn push(&mut self, author: &str, replaced: Vec<Replaced>) -> u64 {
+    pub(super) fn push(&mut self, by: By<'_>, replaced: Vec<Replaced>) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
         self.applied.truncate(UNDO_MAX - 1);
         self.applied.push_front(Applied {
             number,
-            author: author.to_owned(),
+            author: by.author.to_owned(),
+            reason: by.reason.map(str::to_owned),
             unix_ms: unix_ms(),
             replaced,
         });
@@ -120,18 +148,26 @@ impl History {
     }
 
     /// Adds a mark for each changed setting.
-    pub(super) fn mark(&mut self, replaced: &[Replaced], cause: Cause, author: &str) {
+    pub(super) fn mark(&mut self, replaced: &[Replaced], by: By<'_>) {
         for Replaced { setting, old, new } in replaced {
-            self.marks.truncate(MARKS_MAX - 1);
-            self.marks.push_front(Mark {
+            let mark = Mark {
                 unix_ms: unix_ms(),
                 key: setting.key,
                 old: shortened(old.to_string()),
                 new: shortened(new.to_string()),
-                cause,
-                author: author.to_owned(),
-            });
+                cause: by.cause,
+                author: by.author.to_owned(),
+                reason: by.reason.map(str::to_owned),
+            };
+            self.marks.truncate(MARKS_MAX - 1);
+            self.marks.push_front(mark.clone());
+            self.newest.insert(setting.key, mark);
         }
+    }
+
+    /// Returns the newest mark of a setting.
+    pub(super) fn newest_of(&self, key: &str) -> Option<&Mark> {
+        self.newest.get(key)
     }
 
     /// Returns the marks, the newest first.

@@ -92,6 +92,10 @@ pub struct PendingStatus {
     pub settings: Vec<ReplacedStatus>,
     /// Time of the revert, in milliseconds since the Unix epoch.
     pub reverts_at_unix_ms: u64,
+    /// The client that made the change.
+    pub author: String,
+    /// The reason that the client stated.
+    pub reason: Option<String>,
 }
 
 /// A change that can be taken back.
@@ -101,6 +105,8 @@ pub struct UndoStatus {
     pub settings: Vec<ReplacedStatus>,
     /// The client that made the change.
     pub author: String,
+    /// The reason that the client stated.
+    pub reason: Option<String>,
     /// Time of the change, in milliseconds since the Unix epoch.
     pub unix_ms: u64,
 }
@@ -120,6 +126,16 @@ impl RunTimeSettings {
     /// Returns the newest changed settings, the newest first.
     pub fn changes(&self) -> Vec<Mark> {
         self.state().history.marks()
+    }
+
+    /// Returns the change that is reverted unless it is confirmed.
+    pub fn pending(&self) -> Option<PendingStatus> {
+        self.state().pending.as_ref().map(PendingStatus::from)
+    }
+
+    /// Returns the newest change of a setting since the start.
+    pub fn newest_change(&self, key: &str) -> Option<Mark> {
+        self.state().history.newest_of(key).cloned()
     }
 
     /// Returns all settings, and the changes of them. `loads` are the measurements from which
@@ -234,6 +250,8 @@ impl From<&Pending> for PendingStatus {
         Self {
             settings: pending.replaced.iter().map(Into::into).collect(),
             reverts_at_unix_ms: pending.revert_at_unix_ms,
+            author: pending.author.clone(),
+            reason: pending.reason.clone(),
         }
     }
 }
@@ -243,6 +261,7 @@ impl From<&Applied> for UndoStatus {
         Self {
             settings: applied.replaced.iter().map(Into::into).collect(),
             author: applied.author.clone(),
+            reason: applied.reason.clone(),
             unix_ms: applied.unix_ms,
         }
     }

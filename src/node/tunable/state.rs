@@ -1,8 +1,8 @@
 //! The values of the run-time settings, and the changes while the node runs.
 
 use super::{
-    error::{ChangeError, REVERT_AFTER_SECS},
-    history::{Cause, History, Replaced, unix_ms},
+    error::{ChangeError, REASON_CHARS_MAX, REVERT_AFTER_SECS},
+    history::{By, Cause, History, Replaced, unix_ms},
     memory::{bytes_max, machine_bytes},
     targets::Targets,
 };
@@ -63,6 +63,10 @@ pub(super) struct Pending {
     revert_at: Instant,
     /// The same in milliseconds since the Unix epoch.
     pub(super) revert_at_unix_ms: u64,
+    /// The client that made the change.
+    pub(super) author: String,
+    /// The reason that the client stated.
+    pub(super) reason: Option<String>,
 }
 
 impl Pending {
@@ -86,8 +90,8 @@ impl Pending {
 pub struct Change {
     /// The keys with their new values, which are not checked yet.
     pub set: Vec<(String, RawValue)>,
-    /// Time after which the old values return unless the change is confirmed, in seconds.
-    pub revert_after_secs: Option<u64>,
+    /// When the old values return, and the reason of the change.
+    pub terms: Terms,
 }
 
 impl Change {
@@ -95,7 +99,34 @@ impl Change {
     pub fn of_one(key: &str, value: Value) -> Self {
         Self {
             set: vec![(key.to_owned(), RawValue::Typed(value))],
-            revert_after_secs: None,
+            terms: Terms::default(),
+        }
+    }
+}
+
+/// The circumstances of a change beside its values.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// Time after which the old values return unless the change is confirmed, in seconds.
+    pub revert_after_secs: Option<u64>,
+    /// The reason that the client states.
+    pub reason: Option<String>,
+}
+
+impl Terms {
+    /// Checks the time of the revert and the reason.
+    fn check(&self) -> Result<(), ChangeError> {
+        let secs = self.revert_after_secs;
+        if let Some(secs) = secs.filter(|secs| !REVERT_AFTER_SECS.contains(secs)) {
+            return Err(ChangeError::RevertAfter(secs));
+        }
+        let is_sentence = |reason: &str| {
+            let has_control = reason.chars().any(char::is_control);
+            !has_control && reason.chars().count() <= REASON_CHARS_MAX
+        };
+        match &self.reason {
+            Some(reason) if !is_sentence(reason) => Err(ChangeError::Reason),
+            _ => Ok(()),
         }
     }
 }
@@ -162,23 +193,30 @@ impl RunTimeSettings {
     /// # Errors
     ///
     /// Returns [`ChangeError::Empty`], [`ChangeError::Unknown`], [`ChangeError::NotRunTime`],
-    /// [`ChangeError::NotAllowed`] or [`ChangeError::RevertAfter`] if the change is malformed,
-    /// [`ChangeError::Pending`] if an earlier one waits for its confirmation and this one has the
-    /// same setting or a revert too, and [`ChangeError::Memory`] if it lifts the sum of the memory
-    /// limits above the memory of the machine. Nothing is changed then.
+    /// [`ChangeError::NotAllowed`], [`ChangeError::RevertAfter`] or [`ChangeError::Reason`] if the
+    /// change is malformed, [`ChangeError::Pending`] if an earlier one waits for its confirmation
+    /// and this one has the same setting or a revert too, and [`ChangeError::Memory`] if it lifts
+    /// the sum of the memory limits above the memory of the machine. Nothing is changed then.
     pub fn change(&self, change: &Change, author: &str) -> Result<(), ChangeError> {
-        let secs = change.revert_after_secs;
-        if let Some(secs) = secs.filter(|secs| !REVERT_AFTER_SECS.contains(secs)) {
-            return Err(ChangeError::RevertAfter(secs));
-        }
-        let mut state = self.state();
+        self.change_in(&mut self.state(), change, author)
+    }
+
+    /// Makes a change as [`Self::change`] does, of settings that are locked.
+    pub(super) fn change_in(
+        &self,
+        state: &mut State,
+        change: &Change,
+        author: &str,
+    ) -> Result<(), ChangeError> {
+        change.terms.check()?;
+        let secs = change.terms.revert_after_secs;
         let changed = state.checked(&change.set)?;
         if let Some(pending) = &state.pending
             && (secs.is_some() || change.set.iter().any(|(key, _)| pending.includes(key)))
         {
             return Err(pending.error());
         }
-        self.check_memory(&state, &changed)?;
+        self.check_memory(state, &changed)?;
         let keys: Vec<_> = change.set.iter().map(|(key, _)| key.as_str()).collect();
         let replaced = state.differences(&changed, |setting| keys.contains(&setting.key));
         // Also a value that is already in force, because it begins a new high water.
@@ -192,16 +230,23 @@ impl RunTimeSettings {
         if replaced.is_empty() {
             return Ok(());
         }
-        self.apply(&mut state, &replaced, Cause::Change, author);
-        let number = state.history.push(author, replaced.clone());
+        let by = By {
+            cause: Cause::Change,
+            author,
+            reason: change.terms.reason.as_deref(),
+        };
+        self.apply(state, &replaced, by);
+        let number = state.history.push(by, replaced.clone());
         if let Some(secs) = secs {
             state.pending = Some(Pending {
                 number,
                 replaced,
                 revert_at: Instant::now() + Duration::from_secs(secs),
                 revert_at_unix_ms: unix_ms().saturating_add(secs.saturating_mul(1_000)),
+                author: author.to_owned(),
+                reason: change.terms.reason.clone(),
             });
-            self.announce(&state);
+            self.announce(state);
         }
         Ok(())
     }
@@ -234,7 +279,7 @@ impl RunTimeSettings {
             self.announce(&state);
         }
         let replaced = reversed(undone.replaced);
-        self.apply(&mut state, &replaced, Cause::Undo, author);
+        self.apply(&mut state, &replaced, By::cause(Cause::Undo, author));
         Ok(())
     }
 
@@ -267,7 +312,7 @@ impl RunTimeSettings {
         state.history.remove(pending.number);
         self.announce(&state);
         let replaced = reversed(pending.replaced);
-        self.apply(&mut state, &replaced, Cause::Revert, TIMER);
+        self.apply(&mut state, &replaced, By::cause(Cause::Revert, TIMER));
     }
 
     /// Applies a configuration that was loaded anew, except for the settings that `needs_restart`
@@ -291,15 +336,15 @@ impl RunTimeSettings {
         state.config = config;
         state.history.clear();
         self.announce(&state);
-        self.apply(&mut state, &replaced, Cause::Reload, RELOAD);
+        self.apply(&mut state, &replaced, By::cause(Cause::Reload, RELOAD));
     }
 
     /// Applies new values, logs them, and adds marks.
-    fn apply(&self, state: &mut State, replaced: &[Replaced], cause: Cause, author: &str) {
+    fn apply(&self, state: &mut State, replaced: &[Replaced], by: By<'_>) {
         // Under the level that shows the lines: the one before, or the one after.
         let is_logged = tracing::enabled!(tracing::Level::INFO);
         if is_logged {
-            log(replaced, cause, author);
+            log(replaced, by);
         }
         for Replaced { setting, new, .. } in replaced {
             // The value was in a field of the same settings.
@@ -307,9 +352,9 @@ impl RunTimeSettings {
             self.0.targets.apply(setting, &state.running);
         }
         if !is_logged {
-            log(replaced, cause, author);
+            log(replaced, by);
         }
-        state.history.mark(replaced, cause, author);
+        state.history.mark(replaced, by);
     }
 
     /// Passes the time of the next revert to the task that makes it.
@@ -408,11 +453,12 @@ fn reversed(replaced: Vec<Replaced>) -> Vec<Replaced> {
     reversed.collect()
 }
 
-fn log(replaced: &[Replaced], cause: Cause, author: &str) {
+fn log(replaced: &[Replaced], by: By<'_>) {
     for Replaced { setting, old, new } in replaced {
         tracing::info!(
-            author,
-            cause = cause.as_str(),
+            author = by.author,
+            cause = by.cause.as_str(),
+            reason = by.reason,
             setting = setting.key,
             old = %shortened(old.to_string()),
             new = %shortened(new.to_string()),

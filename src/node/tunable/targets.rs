@@ -37,6 +37,10 @@ impl Targets {
             "api.max_in_flight_per_address" => {
                 api.set_in_flight_per_address_max(settings.api.max_in_flight_per_address);
             }
+            "api.denied_addresses" => {
+                api.denied_addresses
+                    .set(settings.api.denied_addresses.clone());
+            }
             "api.max_connections_per_address" => {
                 connections.set_max(settings.api_listener.max_connections_per_address);
             }

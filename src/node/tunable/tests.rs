@@ -67,7 +67,10 @@ impl Fixture {
         });
         let change = Change {
             set: set.collect(),
-            revert_after_secs,
+            terms: Terms {
+                revert_after_secs,
+                reason: None,
+            },
         };
         let changed = self.settings.change(&change, "test");
         changed.map_err(|error| error.to_string())

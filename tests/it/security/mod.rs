@@ -21,7 +21,7 @@ use std::{
 };
 
 /// The routes of the admin listener as it registers them, each with its methods.
-const ADMIN_ROUTES: [(&str, &[Method]); 24] = [
+const ADMIN_ROUTES: [(&str, &[Method]); 27] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/budgets", &[Method::GET]),
@@ -42,6 +42,9 @@ const ADMIN_ROUTES: [(&str, &[Method]); 24] = [
     ("/storage", &[Method::GET]),
     ("/flight", &[Method::POST]),
     ("/tls/reload", &[Method::POST]),
+    ("/traffic", &[Method::GET]),
+    ("/traffic/deny", &[Method::POST]),
+    ("/traffic/allow", &[Method::POST]),
     ("/snapshot", &[Method::GET]),
     ("/history", &[Method::GET]),
     ("/events", &[Method::GET]),
@@ -52,10 +55,11 @@ const ADMIN_ROUTES: [(&str, &[Method]); 24] = [
 const PROBES: [&str; 2] = ["/livez", "/readyz"];
 
 /// The routes of the console, which the admin listener serves beside its own.
-const CONSOLE_ROUTES: [(&str, &[Method]); 7] = [
+const CONSOLE_ROUTES: [(&str, &[Method]); 8] = [
     ("/", &[Method::GET]),
     ("/login", &[Method::GET, Method::POST]),
     ("/logout", &[Method::POST]),
+    ("/console/traffic", &[Method::GET]),
     ("/console/settings", &[Method::GET]),
     ("/console/health", &[Method::GET]),
     ("/assets/console.css", &[Method::GET]),

@@ -20,7 +20,7 @@ mod forwarded;
 
 use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue, X_FORWARDED_FOR};
 use forwarded::{address_of, forwarded_for, split_last};
-use ledger_limits::TrustedProxies;
+use ledger_limits::Networks;
 use std::{iter, net::IpAddr};
 
 /// Maximum number of elements that are read of a list. Real chains have two or three proxies.
@@ -32,7 +32,7 @@ const HOP_BYTES_MAX: usize = 512;
 
 /// Returns the address of the client that sent a request with these headers over a connection of
 /// `peer`. An IPv4 address that is mapped to IPv6 is returned as the IPv4 address.
-pub fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr {
+pub fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
     let peer = peer.to_canonical();
     if !proxies.contain(peer) {
         return peer;
@@ -54,7 +54,7 @@ pub fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxie
 fn last_untrusted(
     peer: IpAddr,
     hops: impl Iterator<Item = Option<IpAddr>>,
-    proxies: &TrustedProxies,
+    proxies: &Networks,
 ) -> IpAddr {
     let mut client = peer;
     for address in hops.map_while(|hop| hop) {

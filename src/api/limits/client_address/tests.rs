@@ -193,7 +193,7 @@ proptest! {
         is_new_line: bool,
         is_standard: bool,
     ) {
-        let proxies: TrustedProxies = PROXIES.parse().unwrap();
+        let proxies: Networks = PROXIES.parse().unwrap();
         prop_assume!(!proxies.contain(address));
         let (name, hop) = if is_standard {
             (FORWARDED, format!("for=\"[{address}]:80\";host=\"a, for=2.2.2.2\""))

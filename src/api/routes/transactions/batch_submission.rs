@@ -5,7 +5,11 @@
 //! together, and the mempool receives the valid transactions in one message.
 
 use super::submit::{HASH_SPEED, check_call_size};
-use crate::{context::RequestContext, error::ErrorKind};
+use crate::{
+    context::RequestContext,
+    error::ErrorKind,
+    limits::{RequestWork, Subject},
+};
 use ledger_actors::{Accepted, Candidate, SubmitError};
 use ledger_crypto::HashValue;
 use ledger_limits::{Demand, WorkKind};
@@ -15,6 +19,10 @@ use tokio::task::yield_now;
 /// Maximum number of transactions that an HTTP worker checks, or whose outcomes it converts,
 /// between two polls of its event loop. Each takes less than a microsecond.
 const CHECKS_PER_YIELD: usize = 128;
+
+/// Maximum number of transactions of a batch that it is charged to. The record of each takes less
+/// than a microsecond of the HTTP worker.
+const CHARGED_MAX: usize = 64;
 
 /// A transaction of a batch before the check of its signatures.
 struct Entry {
@@ -49,13 +57,38 @@ pub(super) async fn submit_all(
     cx: &RequestContext,
     transactions: Vec<Result<SignedTransaction, ErrorKind>>,
 ) -> Vec<Result<(), ErrorKind>> {
+    let charged = cx.recorded_work().map(|work| charge(work, &transactions));
     let outcomes = Vec::with_capacity(transactions.len());
     let mut submission = Submission { cx, outcomes };
     let entries = submission.begin(transactions).await;
     let entries = submission.reject_denied(entries).await;
     let entries = submission.accept_unchecked(entries).await;
     submission.submit(entries).await;
+    if let (Some(work), Some(charged)) = (cx.recorded_work(), charged) {
+        let outcomes = charged.iter().map(|index| &submission.outcomes[*index]);
+        work.set_rejected(outcomes.map(Result::is_err));
+    }
     submission.outcomes
+}
+
+/// Charges a batch to some of its transactions at equal distances. Returns their indices.
+fn charge(work: &RequestWork, transactions: &[Result<SignedTransaction, ErrorKind>]) -> Vec<usize> {
+    let distance = transactions.len().div_ceil(CHARGED_MAX).max(1);
+    // A client does not know which of its transactions are charged.
+    let first = fastrand::usize(..distance);
+    let mut charged = Vec::new();
+    for (index, transaction) in transactions
+        .iter()
+        .enumerate()
+        .skip(first)
+        .step_by(distance)
+    {
+        if let Ok(signed) = transaction {
+            work.charge(Subject::of_submission(signed), distance as u32);
+            charged.push(index);
+        }
+    }
+    charged
 }
 
 impl Submission<'_> {

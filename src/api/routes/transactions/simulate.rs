@@ -12,7 +12,10 @@ use crate::{
         extract::{Combine, Parameter, QueryParameter},
     },
     error::{ApiError, ErrorCode, ErrorKind, Switch},
-    limits::large_responses::{size_bytes, values_bytes},
+    limits::{
+        Subject,
+        large_responses::{size_bytes, values_bytes},
+    },
     model::{
         TableTypes,
         bcs::OnChainBcs,
@@ -83,6 +86,9 @@ pub(crate) async fn simulate(
 ) -> Result<LedgerResponse, ApiError> {
     let signed = body.read(&cx).await?;
     check_call_size(&signed)?;
+    if let Some(call) = signed.raw.entry_function() {
+        cx.charge(|| Subject::of_call(call));
+    }
     reject_valid_signatures(&cx, &signed).await?;
     let signed = estimates.with_gas_price(&cx, signed).await?;
     let (chain, now_usecs) = (cx.chain().clone(), cx.node().now_usecs());

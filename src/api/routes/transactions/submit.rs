@@ -15,6 +15,7 @@ use crate::{
         extract::{JsonOrBcs, WaitTimeout},
     },
     error::{ApiError, ErrorCode, ErrorKind, Switch},
+    limits::Subject,
     model::json::{PendingJson, SubmitRequest, submission_from_json},
     openapi::{
         StatusCode,
@@ -85,6 +86,7 @@ pub(crate) async fn submit(
     let signed = body.read(&cx).await;
     // Rejections are decided against the newest version.
     let signed = signed.map_err(|problem| problem.at(cx.newest()))?;
+    cx.charge(|| Subject::of_submission(&signed));
     let (cx, accepted) = run_to_completion(accepted(cx, signed)).await?;
     if timeout.is_zero() {
         return respond_pending(&cx, accepted.ledger_info, &accepted.transaction);

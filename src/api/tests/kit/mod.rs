@@ -28,7 +28,7 @@ use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_http::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
-use ledger_limits::{KeyedLimit, TrustedProxies};
+use ledger_limits::{KeyedLimit, Networks};
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{TestAccount, TestSigner, TransactionSigner as _};
 use ledger_types::{
@@ -255,7 +255,7 @@ fn listener_options() -> ListenerOptions<Rc<ledger_api::Connection>> {
         max_connections: 1024,
         addresses: Arc::new(KeyedLimit::new(1024)),
         addresses_limit: "connections of an address",
-        trusted_proxies: TrustedProxies::default(),
+        trusted_proxies: Networks::default(),
         tls: None,
         connection: ConnectionConfig {
             keep_alive: LONG,

@@ -22,7 +22,7 @@ fn gate(transport: LoginTransport, token: Option<Token>) -> Gate {
         token,
         transport,
         port: 9101,
-        trusted_proxies: TrustedProxies::default(),
+        trusted_proxies: Networks::default(),
     })
     .unwrap()
 }

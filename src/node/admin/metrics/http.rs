@@ -13,6 +13,12 @@ pub fn collect(admin: &Admin, listeners: &ListenerRegistry, families: &mut Famil
     let api = &admin.api;
     routes(api, families);
     answers(api, families);
+    families
+        .counter((
+            "ledger_http_denied_total",
+            "Requests from an address that is denied (api.denied_addresses).",
+        ))
+        .sample(&[], api.denied_addresses.rejected() as f64);
     response_cache(&api.cache.status(), families);
     connections(&listeners.status(), families);
     logins(&admin.gate.login_status(), families);

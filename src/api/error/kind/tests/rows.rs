@@ -195,6 +195,12 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("disabled on this node: api.bcs_output_enabled is false"),
         ),
         (
+            ErrorKind::AddressDenied,
+            403,
+            "api_disabled",
+            text("requests from this address are denied on this node (api.denied_addresses)"),
+        ),
+        (
             ErrorKind::HealthCheck(text("why")),
             503,
             "health_check_failed",
