@@ -42,10 +42,11 @@ impl CliError {
 
     /// Writes the error to standard error, as the last line of the process.
     pub fn report(&self) {
-        telemetry::write_last(&match self {
+        let text = match self {
             Self::Configuration(error) => format!("ledger-node: configuration: {error}"),
             Self::Fatal(text) => format!("ledger-node: {text}"),
-        });
+        };
+        telemetry::write_last(&printable(&text));
     }
 
     /// Reports the error and ends the process with its exit code.
@@ -53,6 +54,15 @@ impl CliError {
         self.report();
         process::exit(i32::from(self.code()))
     }
+}
+
+/// Replaces control characters but line ends. The message of a server may be a part of the text, and
+/// must not be a command to the terminal.
+fn printable(text: &str) -> String {
+    text.replace(
+        |c: char| c.is_control() && c != '\n',
+        char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]),
+    )
 }
 
 impl From<RunError> for CliError {
@@ -85,5 +95,18 @@ impl From<LoadError> for CliError {
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         Self::Fatal(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_a_server_is_no_command_to_the_terminal() {
+        assert_eq!(
+            printable("a\u{1b}[2J\r\nb\u{9b}c"),
+            "a\u{fffd}[2J\u{fffd}\nb\u{fffd}c"
+        );
     }
 }
