@@ -44,7 +44,7 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 16] = [
+    const COMMANDS: [&str; 17] = [
         "",
         "run",
         "compact",
@@ -55,6 +55,7 @@ fn prints_the_help_texts_of_the_golden_file() {
         "account transfer",
         "account show",
         "bench",
+        "top",
         "cluster",
         "cluster init",
         "cluster run",

@@ -39,6 +39,7 @@ mod observe;
 mod overload;
 mod prometheus;
 mod pruned;
+mod pty;
 mod read_your_writes;
 mod rejected_heads;
 mod run;

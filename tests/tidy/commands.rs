@@ -205,7 +205,9 @@ fn directory_of(package: &str) -> PathBuf {
 }
 
 /// The commands of `ledger-node`.
-const COMMANDS: [&str; 6] = ["run", "compact", "config", "account", "bench", "cluster"];
+const COMMANDS: [&str; 7] = [
+    "run", "compact", "config", "account", "bench", "top", "cluster",
+];
 
 /// Checks the subcommand, the options and the settings of a `ledger-node` command.
 fn check_node(words: &[&str]) -> Result<(), String> {

@@ -20,7 +20,6 @@ pub struct Token(Zeroizing<String>);
 
 impl Token {
     /// Returns the token, for the requests of a client.
-    #[cfg(feature = "bft")]
     pub fn expose(&self) -> &str {
         &self.0
     }

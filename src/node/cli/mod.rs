@@ -9,6 +9,8 @@ mod config;
 mod error;
 mod output;
 mod run;
+mod target;
+mod top;
 mod trust;
 
 pub use error::CliError;
@@ -39,6 +41,8 @@ enum Command {
     Account(account::Command),
     /// Send signed transfers to a node and report throughput and latency
     Bench(bench::Arguments),
+    /// Show the stages of a node in the terminal, and the one that limits its throughput
+    Top(top::Arguments),
     /// Create and run the validators of a chain
     #[command(subcommand)]
     Cluster(cluster::Command),
@@ -64,6 +68,10 @@ pub fn execute(cli: Cli) -> Result<(), CliError> {
         Some(Command::Bench(arguments)) => {
             before.check_unused("bench")?;
             bench::execute(arguments)
+        }
+        Some(Command::Top(arguments)) => {
+            before.check_unused("top")?;
+            top::execute(&arguments)
         }
         Some(Command::Cluster(command)) => {
             before.check_unused("cluster")?;

@@ -31,4 +31,5 @@ mod settings;
 mod stage_table;
 mod traffic;
 
+pub use figure::Form;
 pub use routes::configure;

@@ -87,7 +87,7 @@ impl Ring {
                 max: values(max),
             }
         });
-        let stages = self.stages.iter().enumerate().map(|(index, name)| {
+        let stages = self.stages.iter().enumerate().map(|(index, &name)| {
             let maxima = |value: usize| {
                 let of_group =
                     |of: &&[&Point]| max(&mut of.iter().map(|of| of.stages[index][value]));

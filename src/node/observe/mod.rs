@@ -33,5 +33,7 @@ pub use reading::Sources;
 pub use sampler::{Observer, Published, Sampler};
 #[cfg(test)]
 pub use snapshot::StageKind;
-pub use snapshot::{Edge, History, LimitKind, Queue, SeriesHistory, Snapshot, Stage};
+pub use snapshot::{
+    Edge, History, Limit, LimitKind, Processor, Queue, SeriesHistory, Snapshot, Stage,
+};
 pub use threads::ProcessReading;

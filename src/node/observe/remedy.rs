@@ -16,7 +16,7 @@ pub fn remedy(limit: &Limit) -> String {
                                  programs, `process.scheduling` = inherit lowers latencies"
             .to_owned(),
         LimitKind::Capacity => capacity(limit.setting),
-        LimitKind::Clients => String::new(),
+        LimitKind::Clients | LimitKind::Unknown => String::new(),
     }
 }
 

@@ -2,12 +2,15 @@
 //!
 //! `GET /snapshot`, the events of `GET /events` and the pages of the console have these types.
 //! A field without a value is `null`: the system or the stage does not have the figure.
+//!
+//! `Name` is the type of names: static texts in the node, and owned ones in a client that has read
+//! the JSON. A client ignores fields that it does not know, because the node may be newer.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The state of the node within the newest interval of about one second.
-#[derive(Clone, Debug, Serialize)]
-pub struct Snapshot {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot<Name = &'static str> {
     /// Number of the snapshot since the start of the node, from 1.
     pub sequence: u64,
     /// Monotonic time since the start of the sampler, in milliseconds. The unit of `since_ms` of
@@ -22,23 +25,23 @@ pub struct Snapshot {
     /// Version of the newest durable transaction.
     pub version: u64,
     /// The stage that limits the throughput.
-    pub limit: Limit,
+    pub limit: Limit<Name>,
     /// Use of the processor.
     pub processor: Processor,
     /// The stages, in the order in which a transaction meets them, then those beside its way.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<Stage<Name>>,
     /// The messages between stages.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<Edge<Name>>,
     /// The newest value of each series of [`History`], in the same order.
-    pub series: Vec<SeriesValue>,
+    pub series: Vec<SeriesValue<Name>>,
     /// The limits that have rejected requests since the start, with their rates now.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Vec<Rejection<Name>>,
     /// All threads by name. Empty if the system does not measure threads.
     pub threads: Vec<ThreadGroup>,
 }
 
 /// The kind of a [`Limit`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
     /// The threads of a stage are busy.
@@ -51,21 +54,24 @@ pub enum LimitKind {
     Capacity,
     /// No stage is at its limit: the clients send no more.
     Clients,
+    /// A kind that this program does not know, of a newer node.
+    #[serde(other)]
+    Unknown,
 }
 
 /// The stage that limits the throughput, in the newest seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Limit {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit<Name = &'static str> {
     /// Kind of the limit.
     pub kind: LimitKind,
     /// Name of the stage. `None` if the processor or the clients are the limit.
-    pub stage: Option<&'static str>,
+    pub stage: Option<Name>,
     /// One sentence for operators that says why.
     pub sentence: String,
     /// What helps, with the keys of settings between backticks. Empty if the clients are the limit.
     pub remedy: String,
     /// Name of the setting of a capacity that rejects. The setting may be a constant in words.
-    pub setting: Option<&'static str>,
+    pub setting: Option<Name>,
     /// The largest consumers of processor time, largest first, if the processor is the limit.
     pub consumers: Vec<Consumer>,
     /// Time since which this kind and stage are named, in milliseconds.
@@ -73,7 +79,7 @@ pub struct Limit {
 }
 
 /// A group of threads with its share of the processor time of the process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consumer {
     /// Name of the threads.
     pub thread: String,
@@ -82,7 +88,7 @@ pub struct Consumer {
 }
 
 /// Use of the processor by the process and by the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Processor {
     /// Number of cores that the process may use.
     pub cores: usize,
@@ -96,7 +102,7 @@ pub struct Processor {
 }
 
 /// The kind of a [`Stage`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageKind {
     /// An actor with its mailbox. Actors may share a thread.
@@ -105,21 +111,24 @@ pub enum StageKind {
     Threads,
     /// A queue or a set without threads of its own.
     Queue,
+    /// A kind that this program does not know, of a newer node.
+    #[serde(other)]
+    Unknown,
 }
 
 /// An actor, a group of threads, or a queue on the way of a transaction.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Stage {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage<Name = &'static str> {
     /// Name of the stage, unique and the same in each snapshot.
-    pub name: &'static str,
+    pub name: Name,
     /// Name in words, for a heading.
-    pub title: &'static str,
+    pub title: Name,
     /// Kind of the stage.
     pub kind: StageKind,
     /// Whether the way of a transaction from the client to the commit includes the stage.
     pub is_on_path: bool,
     /// Name of its threads, which other actors may share. `None` without threads.
-    pub thread: Option<&'static str>,
+    pub thread: Option<Name>,
     /// Number of its threads.
     pub threads: usize,
     /// Processor time of the threads, in thousandths of the time of all of them. Of an actor, the
@@ -137,23 +146,23 @@ pub struct Stage {
     /// Requests that were rejected, per second.
     pub rejected_per_s: Option<f64>,
     /// The queue in front of the stage. `None` if the node cannot observe it.
-    pub queue: Option<Queue>,
+    pub queue: Option<Queue<Name>>,
     /// Syncs of the disk, of the writer.
     pub sync: Option<SyncShare>,
 }
 
 /// The queue in front of a stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Queue {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queue<Name = &'static str> {
     /// The unit of `waiting` and `capacity`: `requests`, `checks`, `jobs`, `ms`, `blocks`,
     /// `transactions`, or `waits`.
-    pub unit: &'static str,
+    pub unit: Name,
     /// Amount that waits at the end of the interval.
     pub waiting: u64,
     /// Maximum of `waiting`. `None` if the protocol bounds the queue.
     pub capacity: Option<u64>,
     /// Name of the setting that is the capacity, if it is one.
-    pub setting: Option<&'static str>,
+    pub setting: Option<Name>,
     /// Age of the oldest entry that waits, in milliseconds; an upper bound. `None` if none waits or
     /// the age is not known.
     pub oldest_ms: Option<u64>,
@@ -168,7 +177,7 @@ pub struct Queue {
 }
 
 /// The share of the syncs in the time of the writer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyncShare {
     /// Time in syncs, in thousandths of the interval.
     pub sync_permille: u64,
@@ -179,14 +188,14 @@ pub struct SyncShare {
 }
 
 /// The messages from one stage to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Edge {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edge<Name = &'static str> {
     /// Name of the sending stage, or `clients`, or `peers`.
-    pub from: &'static str,
+    pub from: Name,
     /// Name of the receiving stage, or `clients`, or `peers`.
-    pub to: &'static str,
+    pub to: Name,
     /// What the messages are: `requests`, `transactions`, `blocks`.
-    pub unit: &'static str,
+    pub unit: Name,
     /// Messages per second.
     pub per_s: Option<f64>,
     /// Number of messages that wait for the receiver.
@@ -194,10 +203,10 @@ pub struct Edge {
 }
 
 /// The rejections of one limit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Rejection {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rejection<Name = &'static str> {
     /// Name of the limit: its setting, if it has one.
-    pub limit: &'static str,
+    pub limit: Name,
     /// Value of the limit at the newest rejection.
     pub value: u64,
     /// Rejected requests per second.
@@ -207,7 +216,7 @@ pub struct Rejection {
 }
 
 /// The threads of one name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadGroup {
     /// The name, cut to 15 characters by the kernel.
     pub name: String,
@@ -221,31 +230,31 @@ pub struct ThreadGroup {
 }
 
 /// The name, unit and meaning of a series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SeriesInfo {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeriesInfo<Name = &'static str> {
     /// Name of the series, unique.
-    pub name: &'static str,
+    pub name: Name,
     /// Name of the chart that shows it, with the other series of the group.
-    pub group: &'static str,
+    pub group: Name,
     /// Label in the chart.
-    pub title: &'static str,
+    pub title: Name,
     /// Unit of the values: `per_s`, `us`, `ms`, `transactions`, `bytes`, `waits`, `blocks`,
     /// or `permille`.
-    pub unit: &'static str,
+    pub unit: Name,
 }
 
 /// The newest value of a series.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SeriesValue {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesValue<Name = &'static str> {
     /// Name of the series.
-    pub name: &'static str,
+    pub name: Name,
     /// The value, in the unit of the series.
     pub value: Option<f64>,
 }
 
 /// The newest 15 minutes, for `GET /history`. All arrays have one element per point.
-#[derive(Clone, Debug, Serialize)]
-pub struct History {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct History<Name = &'static str> {
     /// Number of snapshots of which each point is the mean and the maximum.
     pub snapshots_per_point: usize,
     /// Time of the last snapshot of each point, in milliseconds of [`Snapshot::uptime_ms`].
@@ -253,20 +262,20 @@ pub struct History {
     /// The same in milliseconds since the Unix epoch.
     pub unix_ms: Vec<u64>,
     /// The series of the charts.
-    pub series: Vec<SeriesHistory>,
+    pub series: Vec<SeriesHistory<Name>>,
     /// The stages, in the order of a snapshot.
-    pub stages: Vec<StageHistory>,
+    pub stages: Vec<StageHistory<Name>>,
     /// Name of the limiting stage at the end of each point, or the kind of a limit without a
     /// stage.
-    pub limits: Vec<&'static str>,
+    pub limits: Vec<Name>,
 }
 
 /// The points of a series.
-#[derive(Clone, Debug, Serialize)]
-pub struct SeriesHistory {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SeriesHistory<Name = &'static str> {
     /// Name, unit and meaning.
     #[serde(flatten)]
-    pub info: SeriesInfo,
+    pub info: SeriesInfo<Name>,
     /// Mean of each point.
     #[serde(serialize_with = "round_points")]
     pub mean: Vec<Option<f32>>,
@@ -276,10 +285,10 @@ pub struct SeriesHistory {
 }
 
 /// The points of a stage. Each is the maximum of its snapshots.
-#[derive(Clone, Debug, Serialize)]
-pub struct StageHistory {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StageHistory<Name = &'static str> {
     /// Name of the stage.
-    pub name: &'static str,
+    pub name: Name,
     /// Maxima of [`Stage::busy_permille`].
     #[serde(serialize_with = "round_points")]
     pub busy_permille: Vec<Option<f32>>,

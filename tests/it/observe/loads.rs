@@ -35,7 +35,7 @@ fn transfer(chain: &Chain, sender: AccountAddress) -> TransactionBuilder {
 
 /// Returns the builder of a transaction that takes milliseconds to execute and then runs out of
 /// gas, so that its output is small.
-fn long_call(chain: &Chain, sender: AccountAddress) -> TransactionBuilder {
+pub(super) fn long_call(chain: &Chain, sender: AccountAddress) -> TransactionBuilder {
     const TRANSFERS: usize = 1_500;
     let arguments = [json!(vec!["0xb0b"; TRANSFERS]), json!(vec!["1"; TRANSFERS])];
     let function = "0x1::node_account::batch_transfer";
@@ -63,7 +63,7 @@ async fn submit_all<S: TransactionSigner>(
 }
 
 /// Funds accounts and starts a client for each, which submits their transactions.
-async fn submitters<S: TransactionSigner + Send + Sync + 'static>(
+pub(super) async fn submitters<S: TransactionSigner + Send + Sync + 'static>(
     node: &TestNode,
     signer: fn(u64) -> S,
     build: Build,

@@ -2,6 +2,7 @@
 //! their stream, and the stage that they name under load.
 
 mod loads;
+mod top;
 
 use crate::metrics::{Scrape, node_at_work};
 use ledger_test_support::{

@@ -1,20 +1,17 @@
 //! Private keys: how commands read them, and who can read their files.
 
 use super::file;
+use crate::pty::TerminalCommand;
 use ledger_test_support::{
     TestAccount,
     node::{TestNode, binary, until},
 };
-use rustix::{
-    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
-    termios::{LocalModes, tcgetattr},
-};
 use std::{
-    fs::{self, File},
-    io::{Read as _, Write as _},
-    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _, process::ExitStatusExt as _},
+    fs,
+    io::Write as _,
+    os::unix::{fs::PermissionsExt as _, process::ExitStatusExt as _},
     path::Path,
-    process::{Child, Command, ExitStatus, Output, Stdio},
+    process::{Command, Output, Stdio},
 };
 
 /// Returns the permissions of a file.
@@ -135,80 +132,23 @@ async fn reads_a_key_from_standard_input() {
     assert_eq!(node.balance(&bob).await, 5);
 }
 
-/// A running `account transfer` whose standard input, output and error are a terminal of its own.
-struct TerminalTransfer {
-    child: Child,
-    /// The controlling side of the terminal: typed keys are written to it, and output is read from
-    /// it.
-    controller: File,
-    terminal: File,
-}
-
-impl TerminalTransfer {
-    /// Starts a transfer that prompts for its key, and waits until the terminal does not echo.
-    async fn prompting_for_a_key() -> Self {
-        Self::prompting_for_a_key_as(binary()).await
-    }
-
-    /// Starts a transfer by a command that executes the binary with further arguments.
-    async fn prompting_for_a_key_as(mut program: Command) -> Self {
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&controller).unwrap();
-        unlockpt(&controller).unwrap();
-        let name = ptsname(&controller, Vec::new()).unwrap();
-        let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
-        let terminal = File::options().read(true).write(true).open(path).unwrap();
-        let end = || Stdio::from(terminal.try_clone().unwrap());
-        let child = program
-            .args(["account", "transfer", "--url", "http://127.0.0.1:1"])
-            .args(["--key", "-", "0x77", "5"])
-            .stdin(end())
-            .stdout(end())
-            .stderr(end())
-            .spawn()
-            .unwrap();
-        let this = Self {
-            child,
-            controller: controller.into(),
-            terminal,
-        };
-        until("the echo to be off", || {
-            let is_off = !this.echoes();
-            async move { is_off.then_some(()) }
-        })
-        .await;
-        this
-    }
-
-    /// Returns whether the terminal echoes typed keys.
-    fn echoes(&self) -> bool {
-        tcgetattr(&self.terminal)
-            .unwrap()
-            .local_modes
-            .contains(LocalModes::ECHO)
-    }
-
-    /// Types keys at the terminal.
-    fn type_keys(&mut self, keys: &str) {
-        self.controller.write_all(keys.as_bytes()).unwrap();
-    }
-
-    /// Waits until the command has ended. Returns its status, whether the terminal echoes again,
-    /// and its output.
-    fn ended(mut self) -> (ExitStatus, bool, String) {
-        let status = self.child.wait().unwrap();
-        let echoes = self.echoes();
-        drop(self.terminal);
-        let mut output = Vec::new();
-        // The read ends with an I/O error, because no process has the terminal open any more.
-        let _ = self.controller.read_to_end(&mut output);
-        (status, echoes, String::from_utf8(output).unwrap())
-    }
+/// Starts a transfer that prompts for its key, and waits until the terminal does not echo.
+async fn transfer_prompting_for_a_key(mut program: Command) -> TerminalCommand {
+    program
+        .args(["account", "transfer", "--url", "http://127.0.0.1:1"])
+        .args(["--key", "-", "0x77", "5"]);
+    let transfer = TerminalCommand::start(program);
+    until("the echo to be off", || {
+        let is_off = !transfer.echoes();
+        async move { is_off.then_some(()) }
+    })
+    .await;
+    transfer
 }
 
 #[tokio::test]
 async fn does_not_echo_a_key_that_is_typed() {
-    let mut transfer = TerminalTransfer::prompting_for_a_key().await;
+    let mut transfer = transfer_prompting_for_a_key(binary()).await;
     let key = "1f".repeat(32);
     transfer.type_keys(&format!("{key}\n"));
     let (status, echoes, output) = transfer.ended();
@@ -230,7 +170,7 @@ async fn reads_no_key_while_the_interrupt_is_ignored() {
     program
         .args(["-c", "trap '' INT; exec \"$0\" \"$@\""])
         .arg(binary().get_program());
-    let mut transfer = TerminalTransfer::prompting_for_a_key_as(program).await;
+    let mut transfer = transfer_prompting_for_a_key(program).await;
     transfer.type_keys("1f1f\x03");
     let (status, echoes, output) = transfer.ended();
     assert_eq!(status.code(), Some(1), "{output}");
@@ -243,7 +183,7 @@ async fn reads_no_key_while_the_interrupt_is_ignored() {
 
 #[tokio::test]
 async fn echoes_again_after_an_interrupt() {
-    let mut transfer = TerminalTransfer::prompting_for_a_key().await;
+    let mut transfer = transfer_prompting_for_a_key(binary()).await;
     transfer.type_keys("1f1f\x03");
     let (status, echoes, output) = transfer.ended();
     // A process that was started with SIGINT ignored, as in the background of a shell, fails.

@@ -126,7 +126,7 @@ async fn send(
 }
 
 /// Creates a file with these permissions.
-fn file(directory: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
+pub(crate) fn file(directory: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
     let path = directory.join(name);
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();

@@ -1,10 +1,13 @@
 //! `cluster add-full-node`: the files of a further full node, and its admission at the validators.
 
 use super::{
-    super::{CliError, output},
+    super::{
+        CliError, output,
+        target::{Target, TargetError},
+    },
     arguments::AddFullNodeArguments,
     files::{Configuration, GENESIS, ListenAddresses, NODES_MAX, NewNode, write},
-    targets::{Target, TargetError, configuration, nodes, target_of, targets_of, within_timeout},
+    targets::{configuration, nodes, target_of},
 };
 use crate::{
     admin::{Admitted, Peers},
@@ -37,7 +40,7 @@ pub fn execute(arguments: &AddFullNodeArguments) -> Result<(), CliError> {
     match (&arguments.genesis, &arguments.address, &arguments.relay) {
         (Some(genesis), Some(address), Some(relay)) => {
             let remote = Remote {
-                targets: targets_of(&arguments.admin, arguments.token_file.as_deref(), &roots)?,
+                targets: Target::all(&arguments.admin, arguments.token_file.as_deref(), &roots)?,
                 genesis,
                 address,
                 relay,
@@ -143,7 +146,7 @@ fn add_local(runtime: &Runtime, dir: &Path, roots: &TrustedRoots) -> Result<(), 
                 Ok(_) => output::line(&format!("{} admits it at its next start", target.name))?,
                 Err(error) => problems.push(format!("{}: {error}", target.name)),
             },
-            Err(TargetError::Failed(error)) => problems.push(format!("{}: {error}", target.name)),
+            Err(error) => problems.push(format!("{}: {error}", target.name)),
         }
     }
     finish(&node, &entry, &problems)
@@ -204,10 +207,9 @@ impl Remote<'_> {
     fn add(&self, runtime: &Runtime, node: &Path) -> Result<(), CliError> {
         let (mut validators, genesis) = Validators::read(self.genesis)?;
         for target in &self.targets {
-            let response = within_timeout(target.client.get("/peers"));
-            let Peers { peers } = runtime.block_on(response).map_err(|error| {
-                CliError::Fatal(format!("{}: {}", target.name, error.into_text()))
-            })?;
+            let Peers { peers } = runtime
+                .block_on(target.get("/peers"))
+                .map_err(|error| CliError::Fatal(format!("{}: {error}", target.name)))?;
             validators.add(peers);
         }
         let defaults = Settings::default();
@@ -232,7 +234,7 @@ impl Remote<'_> {
         for target in &self.targets {
             match runtime.block_on(admit(target, &entry)) {
                 Ok(()) => output::line(&format!("{} has admitted it", target.name))?,
-                Err(error) => problems.push(format!("{}: {}", target.name, error.into_text())),
+                Err(error) => problems.push(format!("{}: {error}", target.name)),
             }
         }
         let unnamed = validators.0.len().saturating_sub(self.targets.len());
@@ -269,8 +271,7 @@ fn create_directory(node: &Path) -> Result<(), CliError> {
 
 /// Requests the admission of the full node.
 async fn admit(target: &Target, entry: &PeerEntry) -> Result<(), TargetError> {
-    let response = target.client.post::<Admitted>("/peers", entry);
-    within_timeout(response).await.map(drop)
+    target.post::<Admitted>("/peers", entry).await.map(drop)
 }
 
 /// Prints how the node is started.

@@ -1,9 +1,9 @@
 //! `cluster status`: how far each node is, and the validators that miss their turns.
 
 use super::{
-    super::{CliError, output},
+    super::{CliError, output, target::Target},
     arguments::StatusArguments,
-    targets::{Target, configuration, nodes, target_of, targets_of, within_timeout},
+    targets::{configuration, nodes, target_of},
 };
 use crate::admin::{ConsensusStatus, Role};
 use futures::future::join_all;
@@ -91,13 +91,13 @@ pub fn execute(arguments: &StatusArguments) -> Result<(), CliError> {
 
 /// Requests the state of a node.
 async fn request(target: Target) -> Reply {
-    let response = within_timeout(target.client.get("/consensus")).await;
+    let response = target.get("/consensus").await;
     Reply {
         name: target.name,
         status: match response {
             Ok(Some(status)) => Ok(status),
             Ok(None) => Err("it orders its chain alone (sequencer.mode = \"solo\")".to_owned()),
-            Err(error) => Err(error.into_text()),
+            Err(error) => Err(error.to_string()),
         },
     }
 }
@@ -106,7 +106,7 @@ async fn request(target: Target) -> Reply {
 fn targets(arguments: &StatusArguments) -> Result<Vec<Target>, CliError> {
     let roots = arguments.trust.roots()?;
     let Some(dir) = &arguments.dir else {
-        return targets_of(&arguments.admin, arguments.token_file.as_deref(), &roots);
+        return Target::all(&arguments.admin, arguments.token_file.as_deref(), &roots);
     };
     let target = |node: PathBuf| target_of(&node, &configuration(&node)?, &roots);
     nodes(dir)?.into_iter().map(target).collect()
