@@ -2,13 +2,20 @@
 
 use super::progress::Watches;
 use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
 
 /// Metrics of the threads of one queue.
 #[derive(Debug)]
 pub(crate) struct WorkMeter {
     thread: &'static str,
     threads: usize,
+    created_at: Instant,
+    /// Time from the creation to the queuing of the youngest job that was taken, in nanoseconds.
+    /// Later jobs are younger. Relaxed, because it orders no other memory access.
+    taken_queued_nanos: AtomicU64,
     busy: BusyRatio,
     counters: WorkCounters,
     /// The progress of each thread that was started.
@@ -28,6 +35,9 @@ counters! {
         pub threads: Computed<usize>,
         /// Number of queued jobs when one was last added or taken.
         pub depth: Gauge,
+        /// Age of the oldest queued job in milliseconds, at most: that of the last job that was
+        /// taken. 0 if `depth` is 0.
+        pub oldest_waiting_ms: Computed<u64>,
         /// Jobs that were rejected because the queue was full.
         pub refused: Counter,
         /// Duration of each job.
@@ -45,6 +55,8 @@ impl WorkMeter {
         Self {
             thread,
             threads,
+            created_at: Instant::now(),
+            taken_queued_nanos: AtomicU64::new(0),
             busy: BusyRatio::new(),
             counters: WorkCounters::default(),
             watches: Watches::default(),
@@ -84,6 +96,19 @@ impl WorkMeter {
     /// Records the time that a job had waited when a thread took it.
     pub(crate) fn record_waited(&self, duration: Duration) {
         self.counters.waited.record(duration);
+        let queued_after = self.created_at.elapsed().saturating_sub(duration);
+        self.taken_queued_nanos
+            .fetch_max(queued_after.as_nanos() as u64, Relaxed);
+    }
+
+    /// Returns the largest possible age of the oldest of `depth` queued jobs, in milliseconds.
+    pub(crate) fn oldest_waiting_ms(&self, depth: usize) -> u64 {
+        if depth == 0 {
+            return 0;
+        }
+        let queued_after = Duration::from_nanos(self.taken_queued_nanos.load(Relaxed));
+        let age = self.created_at.elapsed().saturating_sub(queued_after);
+        age.as_millis() as u64
     }
 
     /// Records a job that took `duration` and ended at `ended`.
@@ -94,11 +119,33 @@ impl WorkMeter {
 
     /// Returns the current values.
     pub(crate) fn status(&self) -> WorkStatus {
+        let counts = self.counters.snapshot();
         WorkStatus {
             thread: self.thread,
             threads: self.threads,
+            oldest_waiting_ms: self.oldest_waiting_ms(counts.depth),
             busy_permille: self.busy.permille(Instant::now(), self.threads),
-            ..self.counters.snapshot()
+            ..counts
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queued_job_is_at_most_as_old_as_the_last_one_that_was_taken() {
+        let mut meter = WorkMeter::new("test", 2);
+        meter.created_at = Instant::now() - Duration::from_secs(10);
+        assert_eq!(meter.status().oldest_waiting_ms, 0, "none is queued");
+        meter.set_depth(1);
+        meter.record_waited(Duration::from_secs(3));
+        // A job that another thread took before it, and recorded later.
+        meter.record_waited(Duration::from_secs(5));
+        let age_ms = meter.status().oldest_waiting_ms;
+        assert!((3_000..5_000).contains(&age_ms), "{age_ms}");
+        meter.set_depth(0);
+        assert_eq!(meter.status().oldest_waiting_ms, 0, "none is queued");
     }
 }

@@ -160,8 +160,10 @@ impl Lanes {
     /// Returns the metrics of the threads.
     pub(super) fn work_status(&self) -> WorkStatus {
         let lanes = [&self.trusted, &self.untrusted];
+        let depth = lanes.iter().map(|lane| lane.jobs.len()).sum();
         WorkStatus {
-            depth: lanes.iter().map(|lane| lane.jobs.len()).sum(),
+            depth,
+            oldest_waiting_ms: self.meter.oldest_waiting_ms(depth),
             refused: lanes
                 .iter()
                 .map(|lane| lane.counters.refused.snapshot())

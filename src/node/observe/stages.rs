@@ -205,6 +205,7 @@ impl<'a> Interval<'a> {
         let queue = work.map(|work| Queue {
             unit: "jobs",
             waiting: work.depth as u64,
+            oldest_ms: oldest(work.depth, work.oldest_waiting_ms),
             ..Queue::default()
         });
         self.with_work(name, title, is_on_path, queue)

@@ -127,6 +127,13 @@ async fn names_the_signature_checks_under_signatures_that_take_milliseconds() {
 async fn names_the_executor_under_transactions_that_take_milliseconds() {
     let node = TestNode::start(&["mempool.capacity_per_account=10"]);
     let clients = submitters(&node, TestAccount::from_seed, long_call).await;
+    until("the age of a block that waits", || async {
+        let snapshot = snapshot(&node).await;
+        let mut stages = snapshot["stages"].as_array().unwrap().iter();
+        let executor = stages.find(|stage| stage["name"] == "executor").unwrap();
+        executor["queue"]["oldest_ms"].as_u64().filter(|ms| *ms > 0)
+    })
+    .await;
     let sentence = until_named(&node, clients, "busy", Some("executor")).await;
     assert!(
         sentence.ends_with(" ever empty") || sentence.ends_with(" never empty"),
