@@ -438,17 +438,23 @@ function question(button) {
   ask.showModal();
 }
 
-/** Shows the newest traffic, unless the operator is about to use a button of it. */
+/** Returns whether the operator does not see the traffic, or is about to use a button of it. */
+function isInUse(shown) {
+  const used = "button:hover, button:active, :focus";
+  return document.hidden || ask.open || shown.querySelector(used) !== null;
+}
+
+/** Shows the newest traffic. */
 async function refreshTraffic() {
   const shown = document.getElementById("traffic");
-  if (!document.hidden && !ask.open && !shown.querySelector("button:hover, :focus")) {
+  if (!isInUse(shown)) {
     const connection = document.getElementById("connection");
     try {
       const page = await (await fetch(location.pathname)).text();
       const newest = new DOMParser().parseFromString(page, "text/html").getElementById("traffic");
       // Without it, the session has ended.
-      if (newest) shown.replaceWith(newest);
-      else location.reload();
+      if (!newest) location.reload();
+      else if (!isInUse(shown)) shown.replaceWith(newest);
       connection.hidden = true;
     } catch {
       connection.hidden = false;
