@@ -119,11 +119,12 @@ impl Fixture {
         let budgets: Vec<_> = node.budgets().iter().map(|it| it.capacity_ms).collect();
         let lanes = node.signature_lanes().map(|lane| lane.capacity_signatures);
         format!(
-            "{mailboxes:?} {budgets:?} {lanes:?} {} {:?} {:?} {}",
+            "{mailboxes:?} {budgets:?} {lanes:?} {} {:?} {:?} {} {}",
             node.wait_capacity(),
             node.filter().rules(),
             api.switches.settings(),
             connections.max(),
+            api.denied_addresses.networks(),
         )
     }
 
@@ -149,6 +150,7 @@ async fn each_run_time_setting_changes_a_limit_of_the_node() {
             (_, Value::Boolean(switch)) => Value::Boolean(!switch),
             (Kind::FilterRules, _) => Value::Text("deny all".to_owned()),
             (Kind::LogLevel, _) => Value::Text("warn".to_owned()),
+            (Kind::Networks, _) => Value::Text("192.0.2.0/24".to_owned()),
             (kind, _) => panic!("{} is {kind}", setting.key),
         };
         let change = Change::of_one(setting.key, value.clone());
