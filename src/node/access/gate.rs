@@ -80,6 +80,33 @@ counters! {
     }
 }
 
+counters! {
+    /// Counters of rejected requests.
+    struct DenialCounters;
+
+    /// Requests that were rejected, by reason, since the start of the node.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DenialStatus {
+        /// Requests for another host, or of another page.
+        pub foreign: Counter,
+        /// Requests without the token and without a session.
+        pub unauthorized: Counter,
+        /// Changes by a page without the CSRF token of the session.
+        pub csrf: Counter,
+    }
+}
+
+/// The reason for which a request is rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denial {
+    /// The header `Host` or `Origin`.
+    Foreign,
+    /// Token and session are missing.
+    Unauthorized,
+    /// The CSRF token is missing or of another session.
+    Csrf,
+}
+
 /// The gate of the admin listener. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Gate(Arc<Shared>);
@@ -98,6 +125,7 @@ struct Shared {
     sessions: Mutex<Sessions>,
     limit: Mutex<LoginLimit>,
     counters: LoginCounters,
+    denials: DenialCounters,
 }
 
 /// The right by which a request is served.
@@ -214,6 +242,7 @@ impl Gate {
             sessions: Mutex::default(),
             limit: Mutex::default(),
             counters: LoginCounters::default(),
+            denials: DenialCounters::default(),
             options,
         })))
     }
@@ -231,6 +260,21 @@ impl Gate {
     /// Returns the number of logins by outcome.
     pub fn login_status(&self) -> LoginStatus {
         self.0.counters.snapshot()
+    }
+
+    /// Counts a rejected request.
+    pub fn count_denial(&self, denial: Denial) {
+        let denials = &self.0.denials;
+        match denial {
+            Denial::Foreign => denials.foreign.increment(),
+            Denial::Unauthorized => denials.unauthorized.increment(),
+            Denial::Csrf => denials.csrf.increment(),
+        }
+    }
+
+    /// Returns the number of rejected requests by reason.
+    pub fn denial_status(&self) -> DenialStatus {
+        self.0.denials.snapshot()
     }
 
     /// Replaces the token. The old one is rejected from then on. If it is another one, all sessions

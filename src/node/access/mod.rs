@@ -19,7 +19,10 @@ mod secret_file;
 mod sessions;
 mod token;
 
-pub use gate::{Gate, GateOptions, Identity, LoginError, LoginStatus, LoginTransport, Requester};
+pub use gate::{
+    Denial, DenialStatus, Gate, GateOptions, Identity, LoginError, LoginStatus, LoginTransport,
+    Requester,
+};
 pub use host_origin::{AllowedOrigins, HostNames, HostOriginPolicy, NoHostNames};
 pub use origins::{NoOrigins, Origins};
 pub use private_key::warn_if_key_is_exposed;

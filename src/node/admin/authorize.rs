@@ -13,7 +13,7 @@ use super::{
     context::{Admin, BODY_BYTES_MAX, error_response},
     served_body::end_with_right,
 };
-use crate::access::{Gate, Requester};
+use crate::access::{Denial, Gate, Requester};
 use actix_web::{
     Error, HttpMessage as _, HttpResponse,
     body::{BoxBody, MessageBody},
@@ -108,6 +108,7 @@ async fn admit(
     }
     let authority = request.uri().authority().map(Authority::as_str);
     if let Err(message) = gate.policy().check(authority, request.headers()) {
+        gate.count_denial(Denial::Foreign);
         return Err(forbidden(message));
     }
     let peer = request.peer_addr().map(|peer| peer.ip());
@@ -117,6 +118,7 @@ async fn admit(
         return Ok(requester);
     }
     let Some(requester) = requester else {
+        gate.count_denial(Denial::Unauthorized);
         return Err(unauthorized(request));
     };
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -124,7 +126,10 @@ async fn admit(
         let given = csrf_token_of(request).await;
         requester
             .check_change(request.headers(), given.as_deref())
-            .map_err(forbidden)?;
+            .map_err(|message| {
+                gate.count_denial(Denial::Csrf);
+                forbidden(message)
+            })?;
     }
     Ok(Some(requester))
 }

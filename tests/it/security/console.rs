@@ -226,6 +226,12 @@ async fn a_session_changes_something_only_with_its_origin_and_csrf_token() {
     let read = [cookie, ("origin", "https://example.org")];
     let response = fixture.send(Method::GET, "/actors", &read, "").await;
     assert_eq!(response.status, 403, "{}", response.text);
+    let headers = [("authorization", bearer.as_str())];
+    let metrics = fixture.send(Method::GET, "/metrics", &headers, "").await;
+    for (reason, count) in [("foreign", 4), ("unauthorized", 2), ("csrf", 5)] {
+        let line = format!("ledger_admin_rejected_total{{reason=\"{reason}\"}} {count}\n");
+        assert!(metrics.text.contains(&line), "{line}: {}", metrics.text);
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use super::{
     super::context::Admin,
     family::{Families, Row, Unit},
 };
-use crate::access::LoginStatus;
+use crate::access::{DenialStatus, LoginStatus};
 use ledger_api::{ApiState, ResponseCacheStatus};
 use ledger_http::{ConnectionStatus, ListenerRegistry};
 
@@ -22,6 +22,7 @@ pub fn collect(admin: &Admin, listeners: &ListenerRegistry, families: &mut Famil
     response_cache(&api.cache.status(), families);
     connections(&listeners.status(), families);
     logins(&admin.gate.login_status(), families);
+    denials(&admin.gate.denial_status(), families);
 }
 
 fn routes(api: &ApiState, families: &mut Families) {
@@ -149,5 +150,20 @@ fn logins(status: &LoginStatus, families: &mut Families) {
         ("insecure", status.insecure),
     ] {
         logins.sample(&[("outcome", outcome)], count as f64);
+    }
+}
+
+fn denials(status: &DenialStatus, families: &mut Families) {
+    let mut denials = families.counter((
+        "ledger_admin_rejected_total",
+        "Requests to the admin listener that were rejected, by reason: foreign (Host or Origin), \
+         unauthorized or csrf.",
+    ));
+    for (reason, count) in [
+        ("foreign", status.foreign),
+        ("unauthorized", status.unauthorized),
+        ("csrf", status.csrf),
+    ] {
+        denials.sample(&[("reason", reason)], count as f64);
     }
 }
