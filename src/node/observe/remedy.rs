@@ -28,11 +28,11 @@ fn busy(stage: Option<&str>) -> &'static str {
              BCS"
         }
         Some("signature-check") => {
-            "more cores (`signatures.threads`); a rule that denies a sender of many signatures \
-             (`filter.rules`)"
+            "more cores (`signatures.threads`); the page Traffic denies a sender of many \
+             signatures (`filter.rules`)"
         }
         Some("executor") => {
-            "a faster core, or less work per transaction; a rule that denies a function or a \
+            "a faster core, or less work per transaction; the page Traffic denies a function or a \
              sender (`filter.rules`); without free cores, a higher `signatures.nice`"
         }
         Some("store-writer") => {
