@@ -36,7 +36,7 @@ fn json_of(stages: &[Value], uptime_ms: u64, committed: f64) -> Value {
         "limit": {
             "kind": "busy", "stage": "executor",
             "sentence": "executor 97 % busy, its queue never empty",
-            "setting": null, "consumers": [], "since_ms": 12_345,
+            "remedy": "", "setting": null, "consumers": [], "since_ms": 12_345,
         },
         "processor": {
             "cores": 2, "busy_permille": 870, "core_wait_permille": 120,
