@@ -116,7 +116,7 @@ async fn rejects_requests_only_while_the_mailbox_capacity_is_low() {
         let report = node.http.get(&url).await.json;
         let mut settings = report["settings"].as_array().unwrap().iter();
         let capacity = settings.find(|it| it["key"] == "actors.mempool.mailbox_capacity");
-        (capacity.unwrap()["recommended"]["value"] == 2).then_some(())
+        (capacity.unwrap()["recommended"]["value"] == 16_384).then_some(())
     })
     .await;
 
