@@ -93,10 +93,11 @@ impl WorkMeter {
         self.counters.refused.snapshot()
     }
 
-    /// Records the time that a job had waited when a thread took it.
-    pub(crate) fn record_waited(&self, duration: Duration) {
+    /// Records the time that a job had waited when a thread took it at `taken_at`.
+    pub(crate) fn record_waited(&self, duration: Duration, taken_at: Instant) {
         self.counters.waited.record(duration);
-        let queued_after = self.created_at.elapsed().saturating_sub(duration);
+        let taken_after = taken_at.saturating_duration_since(self.created_at);
+        let queued_after = taken_after.saturating_sub(duration);
         self.taken_queued_nanos
             .fetch_max(queued_after.as_nanos() as u64, Relaxed);
     }
@@ -140,9 +141,10 @@ mod tests {
         meter.created_at = Instant::now() - Duration::from_secs(10);
         assert_eq!(meter.status().oldest_waiting_ms, 0, "none is queued");
         meter.set_depth(1);
-        meter.record_waited(Duration::from_secs(3));
+        let now = Instant::now();
+        meter.record_waited(Duration::from_secs(3), now);
         // A job that another thread took before it, and recorded later.
-        meter.record_waited(Duration::from_secs(5));
+        meter.record_waited(Duration::from_secs(5), now);
         let age_ms = meter.status().oldest_waiting_ms;
         assert!((3_000..5_000).contains(&age_ms), "{age_ms}");
         meter.set_depth(0);

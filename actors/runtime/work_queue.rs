@@ -245,7 +245,9 @@ impl<C: Send + 'static> WorkQueue<C> {
             self.jobs.settle(charge, 0);
             return;
         }
-        self.meter.record_waited(job.queued_at.elapsed());
+        let taken_at = Instant::now();
+        let waited = taken_at.saturating_duration_since(job.queued_at);
+        self.meter.record_waited(waited, taken_at);
         let begun_usecs = thread_processor_usecs();
         job.task.run(context);
         let usecs = thread_processor_usecs().saturating_sub(begun_usecs);

@@ -120,12 +120,12 @@ impl<J: Send + 'static> WorkerThread<J> {
             }
             while let Ok(job) = self.next() {
                 meter.set_depth(self.jobs.len());
+                let begun = Instant::now();
                 if let (Some(waited), Some(job)) = (&self.waited, &job)
                     && let Some(waited) = waited(job)
                 {
-                    meter.record_waited(waited);
+                    meter.record_waited(waited, begun);
                 }
-                let begun = Instant::now();
                 let flow = progress.count(|| self.work(job));
                 let ended = Instant::now();
                 meter.record_job(ended, ended - begun);

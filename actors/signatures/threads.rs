@@ -66,7 +66,10 @@ pub(super) fn spawn(
         while let Some(batch) = checker.next() {
             let begun = Instant::now();
             for job in &batch.jobs {
-                checker.lanes.meter.record_waited(begun - job.queued_at);
+                checker
+                    .lanes
+                    .meter
+                    .record_waited(begun - job.queued_at, begun);
             }
             progress.count(|| checker.check(batch));
             let ended = Instant::now();
