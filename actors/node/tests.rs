@@ -63,6 +63,8 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let (chain, store) = open_store(directory.path());
     config.wait.timeout_ms = TIMEOUT_MS;
+    // The end of a pass is a message to the storage, whenever it comes.
+    config.storage.scrub_hours = 0;
     let node = Node::start(chain.clone(), store, None, config)
         .await
         .unwrap();
