@@ -7,7 +7,7 @@ use crate::{
     transfer::Account,
 };
 use ledger_client::{
-    http::{Connection, Endpoint},
+    http::{Connection, Endpoint, Request},
     load::{ResourceUsage, Tally},
 };
 use serde_json::{Value, json};
@@ -51,22 +51,23 @@ pub fn run(arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
+    let endpoint = Endpoint::plain(arguments.address.clone());
     let mut peer = Peer {
-        connection: Connection::new(Endpoint::plain(arguments.address.clone())),
-        host: arguments.address.clone(),
+        connection: Connection::new(endpoint.clone()),
+        endpoint: endpoint.clone(),
         accounts: (0..arguments.accounts.get() as u64)
             .map(Account::new)
             .collect(),
     };
     let chain_id = runtime.block_on(peer.prepare())?;
-    let requests = sign_all(arguments, &peer.accounts, chain_id);
+    let requests = sign_all(arguments, &endpoint, &peer.accounts, chain_id);
     Ok(LocalSet::new().block_on(&runtime, measure(arguments, &mut peer, requests))?)
 }
 
 async fn measure(
     arguments: &Arguments,
     peer: &mut Peer,
-    requests: Vec<VecDeque<Vec<u8>>>,
+    requests: Vec<VecDeque<Request>>,
 ) -> Result<Value, String> {
     let begin = Instant::now();
     let measured_from = begin + arguments.warm_up();
@@ -112,7 +113,7 @@ async fn measure(
 }
 
 /// Sends the requests of one connection, one at a time, until the end of the load.
-async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDeque<Vec<u8>>) {
+async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDeque<Request>) {
     loop {
         let due = Instant::now();
         if due >= load.end {
@@ -121,7 +122,7 @@ async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDequ
         let Some(request) = requests.pop_front() else {
             return load.ran_out.set(true);
         };
-        let answer = connection.exchange(&request).await.ok();
+        let answer = connection.exchange(request).await.ok();
         match answer.and_then(|answer| rpc::outcome(&answer)) {
             Some(outcome) => load.count(due, outcome),
             None => load.tally.borrow_mut().count_error("no answer".to_owned()),
@@ -152,7 +153,7 @@ impl Load {
 /// A connection to the peer for calls beside the load, and the accounts.
 struct Peer {
     connection: Connection,
-    host: String,
+    endpoint: Endpoint,
     accounts: Vec<Account>,
 }
 
@@ -161,7 +162,7 @@ impl Peer {
     async fn prepare(&mut self) -> Result<u64, String> {
         self.of_all("anvil_setBalance", BALANCE).await?;
         let calls = vec![rpc::call("eth_chainId", &json!([]))];
-        let results = rpc::all(&mut self.connection, &self.host, calls).await?;
+        let results = rpc::all(&mut self.connection, &self.endpoint, calls).await?;
         let id = results.first().and_then(rpc::number);
         id.ok_or_else(|| "the peer returned no chain id".to_owned())
     }
@@ -179,21 +180,26 @@ impl Peer {
             let calls = accounts
                 .iter()
                 .map(|account| rpc::call(method, &json!([account.address(), parameter])));
-            results.extend(rpc::all(&mut self.connection, &self.host, calls.collect()).await?);
+            results.extend(rpc::all(&mut self.connection, &self.endpoint, calls.collect()).await?);
         }
         Ok(results)
     }
 }
 
 /// Returns the requests of each connection. A connection uses its accounts in turns.
-fn sign_all(arguments: &Arguments, accounts: &[Account], chain_id: u64) -> Vec<VecDeque<Vec<u8>>> {
+fn sign_all(
+    arguments: &Arguments,
+    endpoint: &Endpoint,
+    accounts: &[Account],
+    chain_id: u64,
+) -> Vec<VecDeque<Request>> {
     let connections = arguments.connections.get().min(accounts.len());
     let each = arguments.pre_signed.get().div_ceil(connections);
     let method = match arguments.mode {
         Mode::Await => "eth_sendRawTransactionSync",
         Mode::Submit => "eth_sendRawTransaction",
     };
-    let sign = |connection: usize| -> VecDeque<Vec<u8>> {
+    let sign = |connection: usize| -> VecDeque<Request> {
         let own: Vec<_> = (connection..accounts.len()).step_by(connections).collect();
         let calls = (0..each).map(|number| {
             let sender = own[number % own.len()];
@@ -203,9 +209,7 @@ fn sign_all(arguments: &Arguments, accounts: &[Account], chain_id: u64) -> Vec<V
             let signed = format!("0x{}", hex::encode(signed));
             rpc::call(method, &json!([signed]))
         });
-        calls
-            .map(|call| rpc::request(&arguments.address, &call))
-            .collect()
+        calls.map(|call| rpc::request(endpoint, &call)).collect()
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {

@@ -1,6 +1,8 @@
 //! Calls of JSON-RPC over HTTP.
 
-use ledger_client::http::{Connection, Response};
+use bytes::Bytes;
+use http::{Method, header::CONTENT_TYPE};
+use ledger_client::http::{Connection, Endpoint, Request, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,20 +26,17 @@ pub fn call(method: &str, parameters: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": parameters })
 }
 
-/// Returns the bytes of a request with one call or a list of calls.
-pub fn request(host: &str, calls: &Value) -> Vec<u8> {
-    let body = calls.to_string();
-    let length = body.len();
-    format!(
-        "POST / HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
-         content-length: {length}\r\n\r\n{body}"
-    )
-    .into()
+/// Returns a request with one call or a list of calls.
+pub fn request(peer: &Endpoint, calls: &Value) -> Request {
+    let request = peer.request(Method::POST, "/");
+    let request = request.header(CONTENT_TYPE, "application/json");
+    let body = Bytes::from(calls.to_string());
+    request.body(body.into()).expect("constant fields")
 }
 
 /// Returns the outcome of a call; none if the response is malformed.
 pub fn outcome(answer: &Response) -> Option<Outcome> {
-    serde_json::from_slice(&answer.body).ok()
+    serde_json::from_slice(answer.body()).ok()
 }
 
 /// Parses a number in the hexadecimal form of the interface.
@@ -53,13 +52,13 @@ pub fn number(value: &Value) -> Option<u64> {
 /// calls fails.
 pub async fn all(
     connection: &mut Connection,
-    host: &str,
+    peer: &Endpoint,
     calls: Vec<Value>,
 ) -> Result<Vec<Value>, String> {
-    let request = request(host, &Value::Array(calls));
-    let answer = connection.exchange(&request).await;
+    let (host, request) = (peer.host(), request(peer, &Value::Array(calls)));
+    let answer = connection.exchange(request).await;
     let answer = answer.map_err(|error| format!("{host}: {error}"))?;
-    let outcomes: Vec<Outcome> = serde_json::from_slice(&answer.body)
+    let outcomes: Vec<Outcome> = serde_json::from_slice(answer.body())
         .map_err(|error| format!("{host} did not respond with a list: {error}"))?;
     let results = outcomes.into_iter().map(|outcome| match outcome.error {
         None => Ok(outcome.result),

@@ -1,9 +1,8 @@
 //! Long polls, each on a connection of its own, and the timing of their responses.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use ledger_client::{
     ClientError,
-    http::{Response, ResponseHead},
     load::{ResourceUsage, TransactionStatus},
 };
 use ledger_crypto::HashValue;
@@ -12,6 +11,7 @@ use std::{
     cell::Cell,
     error::Error,
     io::{self, ErrorKind},
+    ops::Range,
     rc::Rc,
     time::{Duration, Instant},
 };
@@ -26,6 +26,8 @@ use tokio::{
 const RESPONSES_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time for the runtime to register which sockets are readable.
 const SETTLE: Duration = Duration::from_millis(100);
+/// Maximum number of fields of a response, more than a node sends.
+const FIELDS_MAX: usize = 32;
 /// Minimum free space of a receive buffer, in bytes, so that one read receives a whole response.
 const RECEIVE_BYTES: usize = 8 * 1024;
 
@@ -133,9 +135,9 @@ impl Waits {
         };
         for (answer, _stream) in answers? {
             match answer {
-                Ok(answer) if is_committed(&answer) => {
+                Ok(body) if is_committed(&body) => {
                     report.committed += 1;
-                    report.body_bytes = answer.body.len();
+                    report.body_bytes = body.len();
                 }
                 _ => report.faulty += 1,
             }
@@ -153,18 +155,17 @@ fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-fn is_committed(answer: &Response) -> bool {
-    let status = TransactionStatus::parse(&answer.body);
-    answer.status.is_success()
-        && matches!(
-            status,
-            Some(TransactionStatus::Committed { success: true, .. })
-        )
+fn is_committed(body: &[u8]) -> bool {
+    let status = TransactionStatus::parse(body);
+    matches!(
+        status,
+        Some(TransactionStatus::Committed { success: true, .. })
+    )
 }
 
-/// Reads a response. The buffer is allocated when the response arrives.
-async fn read(stream: &TcpStream) -> io::Result<Response> {
-    let malformed = || io::Error::from(ErrorKind::InvalidData);
+/// Reads a response, and returns its body. The buffer is allocated when the response arrives, and
+/// all responses are read by one task each, so that reading takes little of the machine.
+async fn read(stream: &TcpStream) -> io::Result<Bytes> {
     let mut received = BytesMut::new();
     loop {
         stream.readable().await?;
@@ -175,14 +176,32 @@ async fn read(stream: &TcpStream) -> io::Result<Response> {
             Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
             Err(error) => return Err(error),
         }
-        let Some(head) = ResponseHead::parse(&received).map_err(|_| malformed())? else {
-            continue;
-        };
-        if let Some(answer) = head
-            .take_response(&mut received, false)
-            .map_err(|_| malformed())?
-        {
-            return Ok(answer);
+        if let Some(range) = body_range(&received)? {
+            return Ok(received.freeze().slice(range));
         }
+    }
+}
+
+/// Returns the position of the body of a response with status 200 and a length, or `None` while the
+/// response is incomplete.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::InvalidData`] for any other response.
+fn body_range(received: &[u8]) -> io::Result<Option<Range<usize>>> {
+    let other = || io::Error::from(ErrorKind::InvalidData);
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+    let mut head = httparse::Response::new(&mut fields);
+    let httparse::Status::Complete(start) = head.parse(received).map_err(|_| other())? else {
+        return Ok(None);
+    };
+    let is_ok = head.code == Some(200);
+    let mut lengths = head.headers.iter();
+    let length = lengths.find(|field| field.name.eq_ignore_ascii_case("content-length"));
+    let length = length.and_then(|field| std::str::from_utf8(field.value).ok()?.parse().ok());
+    let end = length.and_then(|length| start.checked_add(length));
+    match end {
+        Some(end) if is_ok => Ok((received.len() >= end).then_some(start..end)),
+        _ => Err(other()),
     }
 }

@@ -64,7 +64,7 @@ impl AdminClient {
     ) -> Result<T, ClientError> {
         let path = format!("{}{path}", self.base_path);
         let body = serde_json::to_vec(body).expect("the body has a JSON form");
-        let response = self.http.post(&path, "application/json", &body).await?;
+        let response = self.http.post(&path, "application/json", body).await?;
         read_json(&self.http.url(&path), &response)
     }
 }

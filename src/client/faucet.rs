@@ -53,11 +53,7 @@ impl FaucetClient {
         let body = serde_json::json!({ "address": to.to_long_hex(), "amount": amount });
         let response = self
             .http
-            .post(
-                &self.fund_path,
-                "application/json",
-                body.to_string().as_bytes(),
-            )
+            .post(&self.fund_path, "application/json", body.to_string())
             .await
             .map_err(no_faucet)?;
         let url = self.http.url(&self.fund_path);

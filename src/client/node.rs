@@ -4,6 +4,7 @@ use crate::{
     ClientError,
     http::{Endpoint, HttpClient, Response, TrustedRoots, read_json},
 };
+use bytes::Bytes;
 use http::StatusCode;
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ChainIdentity, SignedTransaction, Vendor};
@@ -223,7 +224,7 @@ impl NodeClient {
         let body = bcs::to_bytes(transaction).expect("a transaction has a BCS form");
         let response = self
             .http
-            .post(&path, &submission_media_type(vendor), &body)
+            .post(&path, &submission_media_type(vendor), body)
             .await?;
         let url = self.http.url(&path);
         let accepted: AcceptedSubmission = read_json(&url, &response)?;
@@ -256,11 +257,13 @@ impl NodeClient {
             "{}/transactions?timeout_ms={COMMIT_WAIT_MS}",
             self.base_path
         );
-        let body = bcs::to_bytes(transaction).expect("a transaction has a BCS form");
+        let body: Bytes = bcs::to_bytes(transaction)
+            .expect("a transaction has a BCS form")
+            .into();
         let media_type = submission_media_type(vendor);
         for attempt in 1..=SUBMISSIONS_MAX {
-            match self.http.post(&path, &media_type, &body).await {
-                Ok(response) if response.status == StatusCode::OK => {
+            match self.http.post(&path, &media_type, body.clone()).await {
+                Ok(response) if response.status() == StatusCode::OK => {
                     return read_json(&self.http.url(&path), &response);
                 }
                 // The deadline has passed, or the node waits for no more clients.
@@ -376,9 +379,8 @@ pub fn submission_media_type(vendor: &Vendor) -> String {
 
 /// Returns the vendor word: the part between `x-` and `-chain-id` of a header name.
 fn vendor_of(response: &Response) -> Option<Vendor> {
-    response.find_field(|name, _| {
-        let name = name.to_ascii_lowercase();
-        let word = name.strip_prefix("x-")?.strip_suffix("-chain-id")?;
-        word.parse().ok()
+    response.headers().keys().find_map(|name| {
+        let word = name.as_str().strip_prefix("x-")?;
+        word.strip_suffix("-chain-id")?.parse().ok()
     })
 }

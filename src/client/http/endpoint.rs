@@ -2,7 +2,7 @@
 
 use super::tls::{TlsHost, TrustedRoots};
 use crate::ClientError;
-use http::Uri;
+use http::{Method, Uri, header::HOST, request};
 use tokio_rustls::rustls::pki_types::ServerName;
 
 /// The address of a service, and how its connections are secured.
@@ -92,6 +92,14 @@ impl Endpoint {
     /// Returns the value of the `Host` header.
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// Begins a request for `path` at this service.
+    pub fn request(&self, method: Method, path: &str) -> request::Builder {
+        request::Builder::new()
+            .method(method)
+            .uri(path)
+            .header(HOST, &self.host)
     }
 
     /// Returns the path of the URL, without trailing slashes.

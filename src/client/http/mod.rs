@@ -1,27 +1,27 @@
-//! HTTP/1.1, with or without TLS: requests of the node client and the faucet client, and the
-//! connections of a load.
+//! HTTP/1.1 on hyper, with or without TLS: requests of the clients, and the connections of a load.
 
 mod connection;
 mod endpoint;
-mod response;
-mod stream;
 mod tls;
 
-pub use connection::Connection;
+pub use connection::{Connection, Request, Response};
 pub use endpoint::Endpoint;
-pub use response::{InvalidResponse, Response, ResponseHead};
 pub use tls::TrustedRoots;
 
 use crate::{ClientError, error::RequestError};
+use ::http::{
+    HeaderValue, Method,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION},
+    request::Builder,
+};
+use bytes::Bytes;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{
-    fmt,
     io::ErrorKind,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 use tokio::time::timeout;
-use zeroize::Zeroizing;
 
 /// Time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,23 +36,13 @@ struct ErrorBody {
     error_code: String,
 }
 
-/// The line of a request's head that has the client's token, empty without one. `Debug` does not
-/// print it.
-#[derive(Clone, Default)]
-struct Authorization(Arc<Zeroizing<String>>);
-
-impl fmt::Debug for Authorization {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Authorization")
-    }
-}
-
 /// A client of one service. It uses no proxy and follows no redirects. Clones share its
 /// connections.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpClient {
     endpoint: Endpoint,
-    authorization: Authorization,
+    /// The value of the field `Authorization`. `Debug` does not print it.
+    authorization: Option<HeaderValue>,
     /// Idle connections, at most as many as requests were concurrent.
     idle: Arc<Mutex<Vec<Connection>>>,
 }
@@ -62,16 +52,22 @@ impl HttpClient {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
         Self {
             endpoint,
-            authorization: Authorization::default(),
+            authorization: None,
             idle: Arc::default(),
         }
     }
 
-    /// Adds a bearer token (RFC 6750) to the requests of this client. The caller has checked that
-    /// the token has no control characters.
+    /// Adds a bearer token (RFC 6750) to the requests of this client.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the token has control characters.
     pub(crate) fn with_token(mut self, token: &str) -> Self {
-        let line = Zeroizing::new(format!("authorization: Bearer {token}\r\n"));
-        self.authorization = Authorization(Arc::new(line));
+        let mut value: HeaderValue = format!("Bearer {token}")
+            .parse()
+            .expect("a token without control characters");
+        value.set_sensitive(true);
+        self.authorization = Some(value);
         self
     }
 
@@ -87,12 +83,8 @@ impl HttpClient {
     /// Returns [`ClientError::NoResponse`] if the service does not respond, and
     /// [`ClientError::Rejected`] with the message of the body if the status is not a success.
     pub(crate) async fn get(&self, path: &str) -> Result<Response, ClientError> {
-        let host = self.endpoint.host();
-        let authorization = self.authorization.0.as_str();
-        let request = Zeroizing::new(format!(
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\n{authorization}\r\n"
-        ));
-        self.request(path, request.as_bytes()).await
+        let request = self.endpoint.request(Method::GET, path);
+        self.request(path, request, Bytes::new()).await
     }
 
     /// Sends a POST request with a body of this media type.
@@ -105,18 +97,25 @@ impl HttpClient {
         &self,
         path: &str,
         media_type: &str,
-        body: &[u8],
+        body: impl Into<Bytes>,
     ) -> Result<Response, ClientError> {
-        let (host, length) = (self.endpoint.host(), body.len());
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\ncontent-type: {media_type}\r\n\
-             content-length: {length}\r\n\r\n"
-        );
-        self.request(path, &[head.as_bytes(), body].concat()).await
+        let request = self.endpoint.request(Method::POST, path);
+        let request = request.header(CONTENT_TYPE, media_type);
+        self.request(path, request, body.into()).await
     }
 
     /// Sends a request, and returns the response if its status is a success.
-    async fn request(&self, path: &str, request: &[u8]) -> Result<Response, ClientError> {
+    async fn request(
+        &self,
+        path: &str,
+        request: Builder,
+        body: Bytes,
+    ) -> Result<Response, ClientError> {
+        let mut request = request.header(ACCEPT, "*/*");
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        let request = request.body(body.into()).expect("a path and valid fields");
         let response = self
             .exchange(request)
             .await
@@ -124,20 +123,20 @@ impl HttpClient {
                 url: self.url(path),
                 source,
             })?;
-        if response.status.is_success() {
+        if response.status().is_success() {
             return Ok(response);
         }
-        let body: Option<ErrorBody> = serde_json::from_slice(&response.body).ok();
+        let body: Option<ErrorBody> = serde_json::from_slice(response.body()).ok();
         Err(ClientError::Rejected {
             url: self.url(path),
-            status: response.status.as_u16(),
+            status: response.status().as_u16(),
             message: rejection_message(&response, body.as_ref()),
             error_code: body.map(|body| body.error_code),
         })
     }
 
     /// Sends a request on an idle connection, or on a new one if there is none.
-    async fn exchange(&self, request: &[u8]) -> Result<Response, RequestError> {
+    async fn exchange(&self, request: Request) -> Result<Response, RequestError> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
         let mut connection = taken.unwrap_or_else(|| Connection::new(self.endpoint.clone()));
@@ -153,14 +152,15 @@ impl HttpClient {
 /// Returns the message of an error response, or the start of its body if that has another form than
 /// `body`.
 fn rejection_message(response: &Response, body: Option<&ErrorBody>) -> String {
-    if response.status.is_redirection()
-        && let Some(location) = response.field("location")
+    if response.status().is_redirection()
+        && let Some(location) = response.headers().get(LOCATION)
     {
+        let location = String::from_utf8_lossy(location.as_bytes());
         return format!("redirects are not followed; use {location}");
     }
     match body {
         Some(error) => format!("{} ({})", error.message, error.error_code),
-        None => String::from_utf8_lossy(&response.body)
+        None => String::from_utf8_lossy(response.body())
             .chars()
             .take(QUOTED_CHARS_MAX)
             .collect(),
@@ -176,7 +176,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(
     url: &str,
     response: &Response,
 ) -> Result<T, ClientError> {
-    serde_json::from_slice(&response.body).map_err(|error| ClientError::UnexpectedResponse {
+    serde_json::from_slice(response.body()).map_err(|error| ClientError::UnexpectedResponse {
         url: url.to_owned(),
         reason: error.to_string(),
     })
@@ -271,7 +271,7 @@ mod tests {
         let server = Server::start(response, true).await;
         for _ in 0..3 {
             let response = server.client.get("/").await.unwrap();
-            assert_eq!(response.body, "{}");
+            assert_eq!(response.body(), "{}");
         }
         assert_eq!(server.accepted.load(Relaxed), 1);
     }
@@ -280,10 +280,35 @@ mod tests {
     async fn names_the_location_of_a_redirect() {
         let response = b"HTTP/1.1 301 Moved\r\nlocation: https://a/\r\ncontent-length: 0\r\n\r\n";
         let server = Server::start(response, true).await;
-        let error = server.client.post("/", "text/plain", b"a").await;
+        let error = server.client.post("/", "text/plain", "a").await;
         let text = error.unwrap_err().to_string();
         assert!(text.contains("responded with 301"), "{text}");
         assert!(text.contains("use https://a/"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn rejects_incomplete_malformed_and_large_responses() {
+        let responses: [&[u8]; 7] = [
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+            b"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+            b"HTTP/1.1 2000 OK\r\n\r\n",
+            b"SSH-2.0\r\n\r\n",
+        ];
+        for response in responses {
+            let server = Server::start(response, false).await;
+            let error = server.client.get("/").await.unwrap_err();
+            let ClientError::NoResponse { source, .. } = error else {
+                panic!("{error}");
+            };
+            let text = String::from_utf8_lossy(response);
+            assert!(
+                matches!(source, RequestError::InvalidResponse),
+                "{source} for {text}"
+            );
+        }
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! Accounts that send transfers, and the transfers that are signed for them.
 
 use crate::signer::Signer;
+use bytes::Bytes;
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ReplayProtector};
 use std::collections::VecDeque;
@@ -24,7 +25,7 @@ pub struct SendingAccount {
 pub struct SignedTransfer {
     pub(super) protector: ReplayProtector,
     pub(super) hash: HashValue,
-    pub(super) body: Box<[u8]>,
+    pub(super) body: Bytes,
 }
 
 /// Returns the replay protector of the transfer that is `count` transfers after the one with

@@ -91,8 +91,7 @@ impl Worker {
         let (mut accepted, mut rejected) = (Vec::with_capacity(batch.len()), BTreeSet::new());
         let mut pause = PAUSE_MIN;
         loop {
-            self.prepare_batch(&batch);
-            let failures = self.failures(batch.len()).await;
+            let failures = self.failures(&batch).await;
             let mut failures = failures.into_iter().peekable();
             for (index, transfer) in mem::take(&mut batch).into_iter().enumerate() {
                 match failures.next_if(|failure| failure.index == index) {
@@ -125,33 +124,27 @@ impl Worker {
         accepted
     }
 
-    /// Makes the submission of a batch the current request.
-    fn prepare_batch(&mut self, batch: &[BatchedTransfer]) {
-        let run = Arc::clone(self.session.run());
-        let transfers = batch.iter().map(|batched| &batched.transfer);
-        self.session
-            .prepare(|request| run.requests().write_batch(transfers, request));
-    }
-
     /// Sends the current request, a batch of `count` transfers. Returns the failures in ascending
     /// order, and counts them.
     ///
     /// Transfers without a response count as failures that can be retried: the node accepts them
     /// again if it has committed them.
-    async fn failures(&mut self, count: usize) -> Vec<BatchFailure> {
+    async fn failures(&mut self, batch: &[BatchedTransfer]) -> Vec<BatchFailure> {
         let all = |code: String, is_retryable| {
             let failure = |index| BatchFailure {
                 index,
                 code: code.clone(),
                 is_retryable,
             };
-            (0..count).map(failure).collect()
+            (0..batch.len()).map(failure).collect()
         };
-        let failures: Vec<_> = match self.session.exchange().await {
-            Ok(response) if response.status == StatusCode::ACCEPTED => Vec::new(),
+        let transfers = batch.iter().map(|batched| &batched.transfer);
+        let request = self.session.run().requests().batch(transfers);
+        let failures: Vec<_> = match self.session.exchange(request).await {
+            Ok(response) if response.status() == StatusCode::ACCEPTED => Vec::new(),
             Ok(response) => match batch_failures(&response) {
                 Some(failures) => failures,
-                None => all(error_code(&response), is_retryable(response.status)),
+                None => all(error_code(&response), is_retryable(response.status())),
             },
             Err(_) => all("no response".to_owned(), true),
         };

@@ -107,7 +107,8 @@ async fn check_not_found(session: &mut Session, lookup_path: &str) -> bool {
 
 /// Requests a transaction. Returns `None` if the response is in an unknown form.
 async fn look_up(session: &mut Session, path: &str) -> Option<Lookup> {
-    let Ok(response) = session.get_transaction(path).await else {
+    let request = session.run().requests().transaction_get(path);
+    let Ok(response) = session.exchange(request).await else {
         session.count_error("no response".to_owned());
         tokio::time::sleep(PAUSE).await;
         return Some(Lookup {
@@ -115,9 +116,10 @@ async fn look_up(session: &mut Session, path: &str) -> Option<Lookup> {
             ledger_version: None,
         });
     };
-    let ledger_version = response.number(session.run().version_header());
-    let outcome = match response.status {
-        StatusCode::OK => TransactionStatus::parse(&response.body).map(LookupOutcome::from),
+    let ledger_version = response.headers().get(session.run().version_header());
+    let ledger_version = ledger_version.and_then(|value| value.to_str().ok()?.parse().ok());
+    let outcome = match response.status() {
+        StatusCode::OK => TransactionStatus::parse(response.body()).map(LookupOutcome::from),
         StatusCode::NOT_FOUND => Some(LookupOutcome::NotFound),
         status if is_retryable(status) => {
             session.count_error(error_code(&response));

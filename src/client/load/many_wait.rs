@@ -4,12 +4,18 @@
 use super::{
     commit_wait::{count_commit, wait_for_commit},
     rejection::{error_code, is_retryable},
+    requests::BCS,
     session::Session,
 };
-use http::StatusCode;
+use crate::http::{Endpoint, Request};
+use bytes::Bytes;
+use http::{
+    Method, StatusCode,
+    header::{ACCEPT, CONTENT_TYPE},
+};
 use ledger_crypto::HashValue;
 use serde::Deserialize;
-use std::{collections::HashMap, io::Write as _, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
 /// Time for which the node waits for the transactions of a request, in milliseconds. A response
 /// must arrive within twice as long.
@@ -68,9 +74,8 @@ async fn wait_for_part(session: &mut Session, hashes: &[HashValue]) -> Vec<bool>
     let mut outcomes: HashMap<HashValue, Status> = HashMap::new();
     let mut pending = hashes.to_vec();
     while !pending.is_empty() {
-        let host = session.run().endpoint().host().to_owned();
-        session.prepare(|request| write_request(&host, &pending, request));
-        let Some(received) = exchange(session).await else {
+        let request = request(session.run().endpoint(), &pending);
+        let Some(received) = exchange(session, request).await else {
             break;
         };
         outcomes.extend(received);
@@ -90,28 +95,25 @@ async fn wait_for_part(session: &mut Session, hashes: &[HashValue]) -> Vec<bool>
     committed
 }
 
-/// Replaces the content of `request` with a request that waits for these transactions.
-fn write_request(host: &str, hashes: &[HashValue], request: &mut Vec<u8>) {
+/// Returns the request that waits for `hashes`.
+fn request(endpoint: &Endpoint, hashes: &[HashValue]) -> Request {
     let body = bcs::to_bytes(hashes).expect("hashes have a BCS form");
-    request.clear();
-    // Writing to a vector does not fail.
-    let _ = write!(
-        request,
-        "POST /v1/transactions/wait?timeout_ms={TIMEOUT_MS} HTTP/1.1\r\nhost: {host}\r\n\
-         content-type: application/x-bcs\r\naccept: application/x-bcs\r\n\
-         content-length: {}\r\n\r\n",
-        body.len()
-    );
-    request.extend_from_slice(&body);
+    let path = format!("/v1/transactions/wait?timeout_ms={TIMEOUT_MS}");
+    endpoint
+        .request(Method::POST, &path)
+        .header(CONTENT_TYPE, BCS)
+        .header(ACCEPT, BCS)
+        .body(Bytes::from(body).into())
+        .expect("a valid path and fields")
 }
 
 /// Sends the current request until the node accepts it, and returns the outcomes. Returns `None` if
 /// the response is in an unknown form.
-async fn exchange(session: &mut Session) -> Option<HashMap<HashValue, Status>> {
+async fn exchange(session: &mut Session, request: Request) -> Option<HashMap<HashValue, Status>> {
     loop {
-        match session.exchange().await {
-            Ok(response) if response.status == StatusCode::OK => {
-                let Some(received) = parse(&response.body) else {
+        match session.exchange(request.clone()).await {
+            Ok(response) if response.status() == StatusCode::OK => {
+                let Some(received) = parse(response.body()) else {
                     session.count_error("an incomplete wait".to_owned());
                     return None;
                 };
@@ -121,7 +123,7 @@ async fn exchange(session: &mut Session) -> Option<HashMap<HashValue, Status>> {
             }
             Ok(response) => {
                 session.count_error(error_code(&response));
-                if !is_retryable(response.status) {
+                if !is_retryable(response.status()) {
                     return None;
                 }
             }
@@ -230,15 +232,5 @@ mod tests {
         for length in 0..whole.len() {
             assert!(parse(&whole[..length]).is_none(), "{length} bytes");
         }
-    }
-
-    #[test]
-    fn writes_the_hashes_as_a_vector() {
-        let mut request = Vec::new();
-        write_request("node", &[HashValue::sha3_of(&[b"a"])], &mut request);
-        let body = &request[request.len() - 33..];
-        assert_eq!(body[0], 1);
-        let head = String::from_utf8_lossy(&request[..request.len() - 33]);
-        assert!(head.ends_with("content-length: 33\r\n\r\n"), "{head}");
     }
 }

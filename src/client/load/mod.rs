@@ -38,7 +38,7 @@ pub use meter::{History, Meter, Sample};
 pub use plan::{CommitWait, Plan, RenderJson, SubmissionFormat};
 pub use presign::sign_in_advance;
 pub use process_usage::{ProcessUsage, ResourceUsage};
-pub use requests::RequestWriter;
+pub use requests::Requests;
 pub use run::Run;
 pub use tally::Tally;
 pub use threads::{LoadThreads, required_descriptors};

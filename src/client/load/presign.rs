@@ -6,7 +6,7 @@
 use super::{
     account::{SendingAccount, protector_after},
     plan::Plan,
-    requests::RequestWriter,
+    requests::Requests,
 };
 use std::{num::NonZero, thread};
 
@@ -17,7 +17,7 @@ use std::{num::NonZero, thread};
 /// call.
 pub fn sign_in_advance(
     plan: &Plan,
-    requests: &RequestWriter,
+    requests: &Requests,
     accounts_by_connection: &mut [Vec<SendingAccount>],
     on_signed: impl Fn(u64) + Sync,
 ) {
@@ -43,7 +43,7 @@ pub fn sign_in_advance(
 /// Signs `count` transfers of one connection, which uses its accounts in turns.
 fn sign_for_connection(
     plan: &Plan,
-    requests: &RequestWriter,
+    requests: &Requests,
     accounts: &mut [SendingAccount],
     count: u64,
 ) {

@@ -37,10 +37,10 @@ pub(super) fn batch_failures(response: &Response) -> Option<Vec<BatchFailure>> {
         error: ErrorBody<'a>,
         transaction_index: usize,
     }
-    if response.status != StatusCode::PARTIAL_CONTENT {
+    if response.status() != StatusCode::PARTIAL_CONTENT {
         return None;
     }
-    let batch: Batch<'_> = serde_json::from_slice(&response.body).ok()?;
+    let batch: Batch<'_> = serde_json::from_slice(response.body()).ok()?;
     let failures = batch.transaction_failures.into_iter();
     let failures = failures.map(|failure| BatchFailure {
         index: failure.transaction_index,
@@ -48,7 +48,7 @@ pub(super) fn batch_failures(response: &Response) -> Option<Vec<BatchFailure>> {
             failure.error.error_code,
             "mempool_is_full" | "internal_error"
         ),
-        code: code_of(response.status, &failure.error),
+        code: code_of(response.status(), &failure.error),
     });
     Some(failures.collect())
 }
@@ -56,7 +56,7 @@ pub(super) fn batch_failures(response: &Response) -> Option<Vec<BatchFailure>> {
 /// Returns whether the response rejects a transaction because its sequence number is used.
 pub(super) fn is_sequence_number_too_old(response: &Response) -> bool {
     let too_old = ValidationStatus::SequenceNumberTooOld.code();
-    serde_json::from_slice::<ErrorBody<'_>>(&response.body).is_ok_and(|body| {
+    serde_json::from_slice::<ErrorBody<'_>>(response.body()).is_ok_and(|body| {
         body.error_code == "sequence_number_too_old" || body.vm_error_code == Some(too_old)
     })
 }
@@ -73,9 +73,9 @@ pub(super) fn is_retryable(status: StatusCode) -> bool {
 
 /// Returns the status and the error code of a response, as they are counted.
 pub(super) fn error_code(response: &Response) -> String {
-    match serde_json::from_slice::<ErrorBody<'_>>(&response.body) {
-        Ok(body) => code_of(response.status, &body),
-        Err(_) => response.status.as_u16().to_string(),
+    match serde_json::from_slice::<ErrorBody<'_>>(response.body()) {
+        Ok(body) => code_of(response.status(), &body),
+        Err(_) => response.status().as_u16().to_string(),
     }
 }
 

@@ -1,21 +1,27 @@
-//! The requests of a run as bytes on the wire, and the signatures of its transfers.
+//! The requests of a run, and the signatures of its transfers.
 
 use super::{
     account::{SendingAccount, SignedTransfer},
     plan::{CommitWait, MAX_GAS_AMOUNT, Plan, SubmissionFormat},
 };
 use crate::{
+    http::{Endpoint, Request},
     signer::{self, Terms},
     submission_media_type,
 };
+use bytes::Bytes;
+use http::{
+    Method,
+    header::{ACCEPT, CONTENT_TYPE},
+};
 use ledger_types::{ReplayProtector, SignedTransaction};
-use std::{io::Write as _, time::Duration};
+use std::time::Duration;
 
 /// Media type of responses in JSON.
 const JSON: &str = "application/json";
 
 /// Media type of responses in BCS.
-const BCS: &str = "application/x-bcs";
+pub(super) const BCS: &str = "application/x-bcs";
 
 /// Amount of a transfer, in the coin's smallest unit.
 const AMOUNT: u64 = 1;
@@ -28,34 +34,28 @@ const ORDERLESS_EXPIRES_AFTER: Duration = Duration::from_secs(60);
 /// after the end of a run.
 const SUBMISSION_TIMEOUT_MS: u64 = 5_000;
 
-/// A writer of the requests to one node.
+/// The requests to one node.
 ///
-/// The parts that all requests share are formatted once.
+/// Those without a body serve as templates: a request is a copy with a body or another path.
 #[derive(Debug)]
-pub struct RequestWriter {
+pub struct Requests {
     format: SubmissionFormat,
-    /// The head of a submission up to the length of its body.
-    submission_head: Vec<u8>,
-    /// The head of a batch up to the length of its body.
-    batch_head: Vec<u8>,
-    /// The bytes after the path of a GET request whose response is in JSON.
-    json_get_tail: Vec<u8>,
-    /// The bytes after the path of a GET request for a transaction.
-    transaction_get_tail: Vec<u8>,
+    /// A submission without its body.
+    submission: Request,
+    /// The submission of a batch without its body.
+    batch: Request,
+    /// A GET request whose response is in JSON.
+    json_get: Request,
+    /// A GET request for a transaction, whose response is in the format of the submissions.
+    transaction_get: Request,
 }
 
-impl RequestWriter {
-    /// Creates a writer of the requests of `plan`. `host` is the value of the `Host` header.
-    pub fn new(plan: &Plan, host: &str) -> Self {
+impl Requests {
+    /// Creates the requests of `plan` to the node at `endpoint`.
+    pub fn new(plan: &Plan, endpoint: &Endpoint) -> Self {
         let (media_type, accept) = match &plan.format {
             SubmissionFormat::Bcs => (submission_media_type(&plan.chain.vendor), BCS),
             SubmissionFormat::Json(_) => (JSON.to_owned(), JSON),
-        };
-        let post_head = |path: &str, accept: &str| {
-            format!(
-                "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\n\
-                 accept: {accept}\r\ncontent-length: "
-            )
         };
         let submission_path = match plan.commit_wait {
             CommitWait::InSubmission => {
@@ -63,14 +63,23 @@ impl RequestWriter {
             }
             _ => "/v1/transactions".to_owned(),
         };
-        let tail = |accept| format!(" HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n");
+        let post = |path: &str, accept: &str| {
+            let request = endpoint.request(Method::POST, path);
+            let request = request.header(CONTENT_TYPE, &media_type);
+            request.header(ACCEPT, accept).body(Bytes::new().into())
+        };
+        let get = |accept: &str| {
+            let request = endpoint.request(Method::GET, "/");
+            request.header(ACCEPT, accept).body(Bytes::new().into())
+        };
+        let valid = |request: Result<Request, http::Error>| request.expect("constant fields");
         Self {
             format: plan.format.clone(),
-            submission_head: post_head(&submission_path, accept).into(),
+            submission: valid(post(&submission_path, accept)),
             // The failures of a batch name their errors in JSON only. Most batches have none.
-            batch_head: post_head("/v1/transactions/batch", JSON).into(),
-            json_get_tail: tail(JSON).into(),
-            transaction_get_tail: tail(accept).into(),
+            batch: valid(post("/v1/transactions/batch", JSON)),
+            json_get: valid(get(JSON)),
+            transaction_get: valid(get(accept)),
         }
     }
 
@@ -109,51 +118,51 @@ impl RequestWriter {
         }
     }
 
-    /// Replaces the content of `request` with the submission of a transfer.
-    pub(super) fn write_submission(&self, transfer: &SignedTransfer, request: &mut Vec<u8>) {
-        request.clear();
-        request.extend_from_slice(&self.submission_head);
-        // Writing to a vector does not fail.
-        let _ = write!(request, "{}\r\n\r\n", transfer.body.len());
-        request.extend_from_slice(&transfer.body);
+    /// Returns the submission of a transfer.
+    pub(super) fn submission(&self, transfer: &SignedTransfer) -> Request {
+        with_body(&self.submission, transfer.body.clone())
     }
 
-    /// Replaces the content of `request` with the submission of transfers as a batch.
-    pub(super) fn write_batch<'t>(
+    /// Returns the submission of transfers as a batch.
+    pub(super) fn batch<'t>(
         &self,
         transfers: impl ExactSizeIterator<Item = &'t SignedTransfer> + Clone,
-        request: &mut Vec<u8>,
-    ) {
+    ) -> Request {
         let (begin, between, end) = match self.format {
             SubmissionFormat::Bcs => (bcs_length(transfers.len()), "", ""),
             SubmissionFormat::Json(_) => (b"[".to_vec(), ",", "]"),
         };
         let bodies_bytes: usize = transfers.clone().map(|transfer| transfer.body.len()).sum();
         let between_bytes = between.len() * transfers.len().saturating_sub(1);
-        let body_bytes = begin.len() + bodies_bytes + between_bytes + end.len();
-        request.clear();
-        request.extend_from_slice(&self.batch_head);
-        // Writing to a vector does not fail.
-        let _ = write!(request, "{body_bytes}\r\n\r\n");
-        request.extend_from_slice(&begin);
+        let mut body = begin;
+        body.reserve_exact(bodies_bytes + between_bytes + end.len());
         for (number, transfer) in transfers.enumerate() {
             if number > 0 {
-                request.extend_from_slice(between.as_bytes());
+                body.extend_from_slice(between.as_bytes());
             }
-            request.extend_from_slice(&transfer.body);
+            body.extend_from_slice(&transfer.body);
         }
-        request.extend_from_slice(end.as_bytes());
+        body.extend_from_slice(end.as_bytes());
+        with_body(&self.batch, body.into())
     }
 
-    /// Replaces the content of `request` with a GET request for `path` that accepts JSON.
-    pub(super) fn write_get(&self, path: &str, request: &mut Vec<u8>) {
-        write_get(path, &self.json_get_tail, request);
+    /// Returns a GET request for `path` that accepts JSON.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `path` is no path of a URI.
+    pub(super) fn get(&self, path: &str) -> Request {
+        with_path(&self.json_get, path)
     }
 
-    /// Replaces the content of `request` with a GET request for the transaction at `path`, which
-    /// accepts the format of the submissions.
-    pub(super) fn write_transaction_get(&self, path: &str, request: &mut Vec<u8>) {
-        write_get(path, &self.transaction_get_tail, request);
+    /// Returns a GET request for the transaction at `path`, which accepts the format of the
+    /// submissions.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `path` is no path of a URI.
+    pub(super) fn transaction_get(&self, path: &str) -> Request {
+        with_path(&self.transaction_get, path)
     }
 }
 
@@ -168,25 +177,37 @@ fn bcs_length(count: usize) -> Vec<u8> {
     bytes
 }
 
-fn write_get(path: &str, tail: &[u8], request: &mut Vec<u8>) {
-    request.clear();
-    request.extend_from_slice(b"GET ");
-    request.extend_from_slice(path.as_bytes());
-    request.extend_from_slice(tail);
+/// Returns a copy of a request with another body.
+fn with_body(template: &Request, body: Bytes) -> Request {
+    let mut request = template.clone();
+    *request.body_mut() = body.into();
+    request
+}
+
+/// Returns a copy of a request for another path.
+fn with_path(template: &Request, path: &str) -> Request {
+    let mut request = template.clone();
+    *request.uri_mut() = path.parse().expect("a path of hashes and addresses");
+    request
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::load::plan::tests::plan;
+    use http_body_util::BodyExt as _;
     use ledger_crypto::Ed25519PrivateKey;
     use ledger_types::AccountAddress;
     use std::collections::VecDeque;
     use std::sync::Arc;
 
+    fn endpoint() -> Endpoint {
+        Endpoint::plain("127.0.0.1:1".to_owned())
+    }
+
     /// Returns a submission, a request for its transaction, and another GET request.
-    fn requests(plan: &Plan) -> [String; 3] {
-        let writer = RequestWriter::new(plan, "127.0.0.1:1");
+    fn requests(plan: &Plan) -> [Request; 3] {
+        let requests = Requests::new(plan, &endpoint());
         let protector = ReplayProtector::SequenceNumber(0);
         let account = SendingAccount {
             signer: signer::Signer::new(Ed25519PrivateKey::from_seed(&[1; 32])),
@@ -194,67 +215,58 @@ mod tests {
             recipient: AccountAddress::ONE,
             signed_in_advance: VecDeque::new(),
         };
-        let transfer = writer.sign(plan, &account, protector);
-        let mut requests = [Vec::new(), Vec::new(), Vec::new()];
-        writer.write_submission(&transfer, &mut requests[0]);
-        writer.write_transaction_get("/v1/transactions/by_hash/0x1", &mut requests[1]);
-        writer.write_get("/v1", &mut requests[2]);
-        requests.map(|request| String::from_utf8_lossy(&request).into_owned())
+        let transfer = requests.sign(plan, &account, protector);
+        [
+            requests.submission(&transfer),
+            requests.transaction_get("/v1/transactions/by_hash/0x1"),
+            requests.get("/v1"),
+        ]
     }
 
-    /// Returns the `Accept` headers of [`requests`].
-    fn accept_headers(format: SubmissionFormat) -> [String; 3] {
-        requests(&Plan { format, ..plan() }).map(|request| {
-            let mut lines = request.lines();
-            let accept = lines.find_map(|line| line.strip_prefix("accept: "));
-            accept.unwrap_or_default().to_owned()
-        })
+    /// Returns the `Accept` fields of [`requests`].
+    fn accept_fields(format: SubmissionFormat) -> [String; 3] {
+        requests(&Plan { format, ..plan() })
+            .map(|request| request.headers()[ACCEPT].to_str().unwrap().to_owned())
     }
 
     /// Returns the body of a batch of `count` transfers, each with a body of its own number.
-    fn batch_body(format: SubmissionFormat, count: u8) -> Vec<u8> {
-        let writer = RequestWriter::new(&Plan { format, ..plan() }, "127.0.0.1:1");
+    async fn batch_body(format: SubmissionFormat, count: u8) -> Bytes {
+        let requests = Requests::new(&Plan { format, ..plan() }, &endpoint());
         let transfer = |number: u8| SignedTransfer {
             protector: ReplayProtector::SequenceNumber(0),
             hash: ledger_crypto::HashValue::ZERO,
-            body: Box::new([number]),
+            body: vec![number].into(),
         };
         let transfers: Vec<_> = (0..count).map(transfer).collect();
-        let mut request = Vec::new();
-        writer.write_batch(transfers.iter(), &mut request);
-        let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n");
-        let body = request.split_off(end.unwrap() + 4);
-        let head = String::from_utf8(request).unwrap();
-        let length = format!("content-length: {}\r\n", body.len());
-        assert!(head.contains(&length), "{head}");
-        body
+        let body = requests.batch(transfers.iter()).into_body().collect().await;
+        body.unwrap().to_bytes()
     }
 
-    #[test]
-    fn writes_a_batch_as_a_bcs_vector() {
+    #[tokio::test]
+    async fn writes_a_batch_as_a_bcs_vector() {
         for count in [1, 127, 128, 200] {
             let elements: Vec<u8> = (0..count).collect();
             let expected = bcs::to_bytes(&elements).unwrap();
-            assert_eq!(batch_body(SubmissionFormat::Bcs, count), expected);
+            assert_eq!(batch_body(SubmissionFormat::Bcs, count).await, expected);
         }
     }
 
-    #[test]
-    fn writes_a_batch_as_a_json_array() {
+    #[tokio::test]
+    async fn writes_a_batch_as_a_json_array() {
         let json = || SubmissionFormat::Json(Arc::new(|_| String::new()));
-        assert_eq!(batch_body(json(), 1), b"[\0]");
-        assert_eq!(batch_body(json(), 3), b"[\0,\x01,\x02]");
+        assert_eq!(batch_body(json(), 1).await, "[\0]");
+        assert_eq!(batch_body(json(), 3).await, "[\0,\x01,\x02]");
     }
 
     #[test]
     fn accepts_transactions_in_the_format_of_submissions() {
-        assert_eq!(accept_headers(SubmissionFormat::Bcs), [BCS, BCS, JSON]);
+        assert_eq!(accept_fields(SubmissionFormat::Bcs), [BCS, BCS, JSON]);
     }
 
     #[test]
     fn accepts_only_json_if_submissions_are_json() {
         let format = SubmissionFormat::Json(Arc::new(|_| "{}".to_owned()));
-        assert_eq!(accept_headers(format), [JSON; 3]);
+        assert_eq!(accept_fields(format), [JSON; 3]);
     }
 
     #[test]
@@ -267,10 +279,8 @@ mod tests {
                 commit_wait,
                 ..plan()
             });
-            assert!(
-                submission.starts_with(&format!("POST {path} HTTP/1.1\r\n")),
-                "{submission}"
-            );
+            assert_eq!(submission.method(), Method::POST);
+            assert_eq!(*submission.uri(), path);
         }
     }
 }

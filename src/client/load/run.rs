@@ -1,6 +1,6 @@
 //! The state that the connections of a run share: schedule, counters, end.
 
-use super::{plan::Plan, requests::RequestWriter};
+use super::{plan::Plan, requests::Requests};
 use crate::http::Endpoint;
 use std::{
     sync::{
@@ -19,7 +19,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Run {
     plan: Plan,
     endpoint: Endpoint,
-    requests: RequestWriter,
+    requests: Requests,
     /// Name of the header with the ledger version of a response.
     version_header: String,
     started: Instant,
@@ -60,7 +60,7 @@ impl Run {
     /// Starts a run against the node at `endpoint`.
     ///
     /// The schedule starts now. All threads of the plan count as sending.
-    pub fn start(plan: Plan, endpoint: Endpoint, requests: RequestWriter) -> Self {
+    pub fn start(plan: Plan, endpoint: Endpoint, requests: Requests) -> Self {
         let started = Instant::now();
         let measured_from = started + plan.ramp + plan.warm_up;
         let end = plan.duration.map(|duration| measured_from + duration);
@@ -93,7 +93,7 @@ impl Run {
     }
 
     /// Returns the writer of the run's requests.
-    pub(super) fn requests(&self) -> &RequestWriter {
+    pub(super) fn requests(&self) -> &Requests {
         &self.requests
     }
 
@@ -264,7 +264,7 @@ mod tests {
 
     fn start(plan: Plan) -> Run {
         let endpoint = Endpoint::plain("127.0.0.1:1".to_owned());
-        let requests = RequestWriter::new(&plan, endpoint.host());
+        let requests = Requests::new(&plan, &endpoint);
         Run::start(plan, endpoint, requests)
     }
 

@@ -115,8 +115,7 @@ impl Worker {
     /// Sends the next transfer of the account at `index`.
     async fn transfer(&mut self, index: usize, scheduled: ScheduledTransfer) {
         let transfer = self.take_signed_transfer(index);
-        self.session.prepare_submission(&transfer);
-        let is_committed = match self.submit().await {
+        let is_committed = match self.submit(&transfer).await {
             SubmitOutcome::RunOver => return,
             SubmitOutcome::Rejected => return self.refresh_sequence_number(index).await,
             SubmitOutcome::Accepted => false,
@@ -188,15 +187,16 @@ impl Worker {
     }
 
     /// Sends the current request until the node accepts it or rejects it permanently.
-    async fn submit(&mut self) -> SubmitOutcome {
+    async fn submit(&mut self, transfer: &SignedTransfer) -> SubmitOutcome {
         let mut pause = PAUSE_MIN;
         let mut was_unanswered = false;
         loop {
-            match self.session.exchange().await {
-                Ok(response) if response.status == StatusCode::ACCEPTED => {
+            let request = self.session.run().requests().submission(transfer);
+            match self.session.exchange(request).await {
+                Ok(response) if response.status() == StatusCode::ACCEPTED => {
                     return SubmitOutcome::Accepted;
                 }
-                Ok(response) if response.status == StatusCode::OK => {
+                Ok(response) if response.status() == StatusCode::OK => {
                     return committed(&response);
                 }
                 Ok(response) => {
@@ -206,7 +206,7 @@ impl Worker {
                         return SubmitOutcome::Accepted;
                     }
                     self.session.count_error(code);
-                    if !is_retryable(response.status) {
+                    if !is_retryable(response.status()) {
                         tokio::time::sleep(pause).await;
                         return SubmitOutcome::Rejected;
                     }
@@ -235,13 +235,14 @@ impl Worker {
             sequence_number: &'a str,
         }
         let path = format!("/v1/accounts/{}", self.accounts[index].signer.address());
-        let Ok(response) = self.session.get(&path).await else {
+        let request = self.session.run().requests().get(&path);
+        let Ok(response) = self.session.exchange(request).await else {
             return self.session.count_error("no response".to_owned());
         };
-        if response.status != StatusCode::OK {
+        if response.status() != StatusCode::OK {
             return self.session.count_error(error_code(&response));
         }
-        let number = serde_json::from_slice::<Account<'_>>(&response.body)
+        let number = serde_json::from_slice::<Account<'_>>(response.body())
             .ok()
             .and_then(|account| account.sequence_number.parse().ok());
         match number {
@@ -259,7 +260,7 @@ impl Worker {
 ///
 /// A body in an unknown form counts as accepted, so that a wait by hash determines the outcome.
 fn committed(response: &Response) -> SubmitOutcome {
-    match TransactionStatus::parse(&response.body) {
+    match TransactionStatus::parse(response.body()) {
         Some(TransactionStatus::Committed { success, .. }) => SubmitOutcome::Committed { success },
         Some(TransactionStatus::Pending) | None => SubmitOutcome::Accepted,
     }

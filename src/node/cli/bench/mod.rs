@@ -16,8 +16,7 @@ use ledger_client::{
     FaucetClient, NodeClient,
     http::Endpoint,
     load::{
-        LoadThreads, Meter, RequestWriter, Run, fund_accounts, required_descriptors,
-        sign_in_advance,
+        LoadThreads, Meter, Requests, Run, fund_accounts, required_descriptors, sign_in_advance,
     },
 };
 use report::Report;
@@ -75,7 +74,7 @@ async fn run(arguments: Arguments) -> Result<(), CliError> {
         })?,
     };
     let plan = arguments.plan(chain, gas_unit_price, seed);
-    let requests = RequestWriter::new(&plan, endpoint.host());
+    let requests = Requests::new(&plan, &endpoint);
     let faucet = FaucetClient::new(&arguments.faucet, &roots)?;
     let bar = progress::funding_bar(&plan);
     let mut accounts = fund_accounts(&faucet, &node, &plan, |count| bar.inc(count as u64)).await?;
