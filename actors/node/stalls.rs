@@ -74,6 +74,12 @@ impl Stall {
     pub fn is_on_commit_path(&self) -> bool {
         COMMIT_PATH.contains(&&*self.thread)
     }
+
+    /// Returns whether progress needs other validators, so that a restart of this node does not
+    /// cause any.
+    pub fn waits_for_peers(&self) -> bool {
+        &*self.thread == HEIGHTS
+    }
 }
 
 impl fmt::Display for Stall {

@@ -117,7 +117,9 @@ pub fn checks(admin: &Admin) -> Vec<Check> {
     let starting = (phase == Phase::Starting).then(|| "the node is starting".to_owned());
     let stopping = (phase == Phase::Stopping).then(|| "the node is stopping".to_owned());
     let stalls = admin.node.stalls();
-    let stalled: Vec<_> = stalls.iter().map(ToString::to_string).collect();
+    // Those that wait for peers are a problem of commits, which a restart does not end.
+    let of_node = stalls.iter().filter(|stall| !stall.waits_for_peers());
+    let stalled: Vec<_> = of_node.map(ToString::to_string).collect();
     let stalled = (!stalled.is_empty()).then(|| stalled.join("; "));
     let mut checks = vec![
         Kind::STARTED.check(starting),

@@ -136,6 +136,9 @@ async fn health_names_a_missing_quorum_until_it_returns() {
         1.0
     );
     assert!(cluster.node(0).log().contains("thread=\"consensus\""));
+    // A restart would not bring the other validators back.
+    let livez = format!("{}/livez", cluster.node(0).admin);
+    assert_eq!(cluster.node(0).http.get(&livez).await.status, 200);
 
     cluster.start_node(2);
     until("a healthy node", || async {
