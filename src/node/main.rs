@@ -15,6 +15,7 @@
 //! | `signals.rs`, `open_files.rs`, `version.rs` | signals, limit on open files, version |
 //! | `long_step.rs` | reports of steps that take long |
 //! | `replaced_file.rs` | files that are replaced as a whole |
+//! | `service_manager.rs` | notifications to systemd, and its watchdog |
 
 // Input of clients must not end the process. A panic states the invariant that is broken.
 #![cfg_attr(
@@ -34,6 +35,7 @@ mod long_step;
 mod observe;
 mod open_files;
 mod replaced_file;
+mod service_manager;
 mod signals;
 mod telemetry;
 mod tunable;

@@ -45,6 +45,8 @@ mod rejected_heads;
 mod run;
 mod second_signature;
 mod security;
+#[cfg(target_os = "linux")]
+mod service_manager;
 mod settings;
 mod signals;
 mod small_bodies;

@@ -75,6 +75,7 @@ const LAYERS: [(&str, Layers); 6] = [
                 "long_step",
                 "open_files",
                 "replaced_file",
+                "service_manager",
                 "signals",
                 "telemetry",
                 "version",

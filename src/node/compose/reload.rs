@@ -18,6 +18,7 @@ use crate::{
     access::{Gate, Token, warn_if_key_is_exposed},
     admin::{Certificates, ReloadGuard},
     config::{Applies, Config, ConfigError, ConfigOptions, Origin, Setting, Value, shortened},
+    service_manager,
     signals::ReloadSignal,
     tunable::RunTimeSettings,
 };
@@ -148,6 +149,7 @@ impl Reloader {
     /// Reads and checks everything, then applies it.
     async fn reload(&self) {
         let guard = self.targets.certificates.lock.acquire().await;
+        service_manager::report_reload();
         match self.load(guard).await {
             Ok((loaded, _guard)) => self.apply(loaded),
             Err(error) => tracing::error!(
@@ -155,6 +157,7 @@ impl Reloader {
                 "SIGHUP: the configuration is invalid and nothing was changed"
             ),
         }
+        service_manager::report_reloaded();
     }
 
     /// Reads and checks everything on a thread of its own, because a file system may hang. The

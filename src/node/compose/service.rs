@@ -28,12 +28,13 @@ use crate::{
     admin::{Certificates, Phase, PhaseCell, ReloadLock, StorageForecast},
     config::{Config, ConfigOptions, Settings, overrides_path},
     long_step::{LongStep, read_bytes},
+    service_manager::{self, Watchdog},
     signals::{Interrupted, ReloadSignal, StopSignals},
     telemetry,
     tunable::log_memory,
 };
 use actix_web::rt::System;
-use ledger_actors::{FatalError, Node, QueueProgress, StopError};
+use ledger_actors::{FatalError, Node, QueueProgress, Stall, StopError};
 use ledger_http::CertificateHolder;
 use ledger_store::FileSize;
 use ledger_types::Genesis;
@@ -122,11 +123,13 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         };
         let reload = ReloadTask::start(reload_signal, options.clone(), targets);
         let revert = RevertTask::start(service.listeners.settings());
+        let node = service.node.handle();
+        let watchdog = Watchdog::start(move || node.stalls().iter().all(Stall::waits_for_peers));
         let served = match service.announce(&genesis, hooks) {
             Ok(()) => service.serve(&mut signals).await,
             Err(error) => Err(ServeError::Listener(error)),
         };
-        drop((reload, revert));
+        drop((reload, revert, watchdog));
         match served {
             Ok(()) => Ok(service.stop().await?),
             Err(ServeError::Node(error)) => Err(error.into()),
@@ -221,7 +224,8 @@ fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Begins a step of the start, which the log names with its progress while it takes long.
+/// Begins a step of the start, which the log names with its progress while it takes long. The
+/// service manager gives the start more time then.
 fn report_step(step: &'static str, settings: &Settings) -> LongStep {
     let directory = settings.storage.data_dir.clone();
     LongStep::begin(move |elapsed| {
@@ -232,6 +236,7 @@ fn report_step(step: &'static str, settings: &Settings) -> LongStep {
             ledger_bytes = FileSize::of(&directory).ok().map(|size| size.disk_bytes),
             "the start takes long"
         );
+        service_manager::report_start(step, elapsed);
     })
 }
 
@@ -333,6 +338,7 @@ impl Service {
             .map_err(|error| RunError::fatal("standard output cannot be written", &error))?;
         // From here on every regular end of the process saves the mempool again.
         self.node.discard_saved_pool();
+        service_manager::report_ready(&ready);
         Ok(())
     }
 
@@ -363,6 +369,7 @@ impl Service {
     /// cleanly.
     async fn stop(self) -> Result<(), RunError> {
         self.phase.enter(Phase::Stopping);
+        service_manager::report_stop();
         tokio::select! {
             () = self.listeners.stop() => {}
             error = self.node.failed() => return Err(fatal(&self.flight, &error)),
