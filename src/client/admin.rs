@@ -45,6 +45,17 @@ impl AdminClient {
         read_json(&self.http.url(&path), &response)
     }
 
+    /// Requests a probe, such as `/readyz`, whose response is a text.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ClientError::NoResponse`] if the node does not respond, and
+    /// [`ClientError::Rejected`] with the names of the checks that fail.
+    pub async fn probe(&self, path: &str) -> Result<(), ClientError> {
+        let path = format!("{}{path}", self.base_path);
+        self.http.get(&path).await.map(drop)
+    }
+
     /// Sends a JSON body, such as a peer to `/peers`, and deserializes the JSON body of the
     /// response.
     ///

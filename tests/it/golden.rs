@@ -44,7 +44,7 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 17] = [
+    const COMMANDS: [&str; 20] = [
         "",
         "run",
         "compact",
@@ -55,6 +55,7 @@ fn prints_the_help_texts_of_the_golden_file() {
         "account transfer",
         "account show",
         "bench",
+        "health",
         "top",
         "cluster",
         "cluster init",
@@ -62,6 +63,8 @@ fn prints_the_help_texts_of_the_golden_file() {
         "cluster add-full-node",
         "cluster status",
         "cluster confirm",
+        "completions",
+        "man",
     ];
     let mut text = String::new();
     for command in COMMANDS {

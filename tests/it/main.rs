@@ -17,6 +17,7 @@ mod config;
 mod console;
 mod crash;
 mod disk;
+mod documents;
 mod expectations;
 mod faucet;
 mod filter;

@@ -152,6 +152,9 @@ async fn feeds_no_watchdog_while_a_thread_is_stalled() {
         (node.http.get(&livez).await.status == 503).then_some(())
     })
     .await;
+    let (code, message) = health(&node);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.ends_with("503: commits\n"), "{message}");
     manager.arrived();
     // Four feeds would fall into it.
     let feed = manager.notifications.recv_timeout(WATCHDOG);
@@ -160,6 +163,19 @@ async fn feeds_no_watchdog_while_a_thread_is_stalled() {
     disk.release(Sync);
     manager.await_line(FEED);
     assert_eq!(payment.await.unwrap().unwrap().status, 200);
+    let ready = until("a healthy node", || async {
+        Some(health(&node)).filter(|(code, _)| *code == Some(0))
+    });
+    assert_eq!(ready.await.1, "ok\n");
+}
+
+/// Returns the exit code and the output of `ledger-node health`.
+fn health(node: &TestNode) -> (Option<i32>, String) {
+    let mut command = binary();
+    let output = command.args(["health", "--url", &node.admin]).output();
+    let output = output.unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
 }
 
 /// Returns the output of `systemd-analyze` with these arguments, which must succeed.

@@ -205,8 +205,17 @@ fn directory_of(package: &str) -> PathBuf {
 }
 
 /// The commands of `ledger-node`.
-const COMMANDS: [&str; 7] = [
-    "run", "compact", "config", "account", "bench", "top", "cluster",
+const COMMANDS: [&str; 10] = [
+    "run",
+    "compact",
+    "config",
+    "account",
+    "bench",
+    "health",
+    "top",
+    "cluster",
+    "completions",
+    "man",
 ];
 
 /// Checks the subcommand, the options and the settings of a `ledger-node` command.

@@ -5,8 +5,11 @@ mod bench;
 mod client;
 mod cluster;
 mod compact;
+mod completions;
 mod config;
 mod error;
+mod health;
+mod man;
 mod output;
 mod run;
 mod target;
@@ -16,7 +19,7 @@ mod trust;
 pub use error::CliError;
 
 use crate::{config::ConfigOptions, version::VERSION};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// A ledger node in one binary.
 #[derive(Debug, Parser)]
@@ -41,11 +44,17 @@ enum Command {
     Account(account::Command),
     /// Send signed transfers to a node and report throughput and latency
     Bench(bench::Arguments),
+    /// Ask a node whether it is ready for requests of clients
+    Health(health::Arguments),
     /// Show the stages of a node in the terminal, and the one that limits its throughput
     Top(top::Arguments),
     /// Create and run the validators of a chain
     #[command(subcommand)]
     Cluster(cluster::Command),
+    /// Print the completions of a shell
+    Completions(completions::Arguments),
+    /// Write the man pages
+    Man(man::Arguments),
 }
 
 /// Executes the command.
@@ -69,6 +78,10 @@ pub fn execute(cli: Cli) -> Result<(), CliError> {
             before.check_unused("bench")?;
             bench::execute(arguments)
         }
+        Some(Command::Health(arguments)) => {
+            before.check_unused("health")?;
+            health::execute(&arguments)
+        }
         Some(Command::Top(arguments)) => {
             before.check_unused("top")?;
             top::execute(&arguments)
@@ -76,6 +89,14 @@ pub fn execute(cli: Cli) -> Result<(), CliError> {
         Some(Command::Cluster(command)) => {
             before.check_unused("cluster")?;
             cluster::execute(command)
+        }
+        Some(Command::Completions(arguments)) => {
+            before.check_unused("completions")?;
+            completions::execute(&arguments, Cli::command())
+        }
+        Some(Command::Man(arguments)) => {
+            before.check_unused("man")?;
+            man::execute(&arguments, Cli::command())
         }
     }
 }

@@ -83,6 +83,15 @@ impl Target {
         within_timeout(self.client.get(path)).await
     }
 
+    /// Requests a probe, such as `/readyz`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`TargetError`] of a probe that failed or took too long.
+    pub async fn probe(&self, path: &str) -> Result<(), TargetError> {
+        within_timeout(self.client.probe(path)).await
+    }
+
     /// Sends a JSON body, such as a peer to `/peers`.
     ///
     /// # Errors
