@@ -9,7 +9,7 @@ use schemars::{
     generate::SchemaSettings,
     transform::{ReplaceBoolSchemas, Transform},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Returns the schema of a type, usually a reference to a component.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -76,14 +76,13 @@ impl Schemas {
 
     /// Returns the components that the schemas refer to.
     pub fn finish(mut self) -> Map<String, Value> {
-        let mut components = self.written.take_definitions(true);
-        let closed_over = components.clone();
+        let mut components = inline_extended(self.written.take_definitions(true));
         for schema in components.values_mut() {
-            inline_extended(schema, &closed_over);
             each_subschema(schema, &mut leave_out_null);
             close(schema);
         }
-        for (name, mut schema) in self.read.take_definitions(true) {
+        components = name_variants(components);
+        for (name, mut schema) in name_variants(inline_extended(self.read.take_definitions(true))) {
             rename_references(&mut schema);
             components.insert(format!("{name}{READ_SUFFIX}"), schema);
         }
@@ -117,21 +116,68 @@ fn each_subschema(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Va
     }
 }
 
-/// Replaces a reference that has members beside it, as a variant of an enum has its `type`, by the
-/// referenced object: a closed object cannot be extended from outside.
-fn inline_extended(schema: &mut Value, components: &Map<String, Value>) {
-    each_subschema(schema, &mut |object| {
-        if !object.contains_key("properties") {
-            return;
+/// Replaces each reference that has members beside it, as a variant of an enum has its `type`, by
+/// the referenced object: a closed object cannot be extended from outside, and generators of clients
+/// ignore what is beside a reference.
+fn inline_extended(mut components: Map<String, Value>) -> Map<String, Value> {
+    let closed_over = components.clone();
+    for schema in components.values_mut() {
+        each_subschema(schema, &mut |object| {
+            if !object.contains_key("properties") {
+                return;
+            }
+            let target = object.get("$ref").and_then(Value::as_str);
+            let target =
+                target.and_then(|reference| closed_over.get(reference.strip_prefix(COMPONENTS)?));
+            if let Some(Value::Object(target)) = target.cloned() {
+                object.remove("$ref");
+                merge(object, target);
+            }
+        });
+    }
+    components
+}
+
+/// Moves each variant of a union into a component of its own. Generators of clients then give it a
+/// name, and can read a union with a variant that refers to the union.
+fn name_variants(components: Map<String, Value>) -> Map<String, Value> {
+    let mut named = Map::new();
+    let mut add = |name: String, schema| {
+        let known = named.insert(name, schema);
+        debug_assert!(known.is_none(), "two components of one name: {known:?}");
+    };
+    for (union, mut schema) in components {
+        if let Some(Value::Array(variants)) = schema.get_mut("oneOf") {
+            for variant in variants {
+                let Some(tag) = tag_of(variant) else { continue };
+                let name = variant_name(&union, tag);
+                let reference = json!({"$ref": format!("{COMPONENTS}{name}")});
+                add(name, std::mem::replace(variant, reference));
+            }
         }
-        let target = object.get("$ref").and_then(Value::as_str);
-        let target =
-            target.and_then(|reference| components.get(reference.strip_prefix(COMPONENTS)?));
-        if let Some(Value::Object(target)) = target.cloned() {
-            object.remove("$ref");
-            merge(object, target);
-        }
-    });
+        add(union, schema);
+    }
+    named
+}
+
+/// Returns the value that names the variant of a union, which is its only constant member.
+fn tag_of(variant: &Value) -> Option<&str> {
+    let members = variant["properties"].as_object()?;
+    members.values().find_map(|member| member["const"].as_str())
+}
+
+/// Returns the name of a variant's component: `TransactionPayloadEntryFunction` for the variant
+/// `entry_function_payload` of `TransactionPayload`.
+fn variant_name(union: &str, tag: &str) -> String {
+    let capitalized = |word: &str| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_ascii_uppercase() + rest
+    };
+    let mut words: Vec<_> = tag.split('_').map(capitalized).collect();
+    if words.len() > 1 && words.last().is_some_and(|last| union.ends_with(last)) {
+        words.pop();
+    }
+    format!("{union}{}", words.concat())
 }
 
 /// Adds the members of `base` to `object`.

@@ -359,6 +359,30 @@ fn allows_no_null_in_optional_members_of_responses() {
     }
 }
 
+/// Generators of clients give no name to an object within a union, and cannot read a union that
+/// refers to itself through such an object.
+#[test]
+fn names_each_variant_of_a_union_that_is_an_object() {
+    let document = document();
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let mut count = 0;
+    for (name, schema) in schemas {
+        for variant in schema["oneOf"].as_array().into_iter().flatten() {
+            assert!(variant.get("properties").is_none(), "{name}: {variant}");
+            count += usize::from(variant.get("$ref").is_some());
+        }
+    }
+    assert!(count > 50, "{count}");
+    for (variant, members) in [
+        ("TransactionPayloadMultisig", "multisig_address"),
+        ("SubmittedPayloadEntryFunctionInput", "function"),
+    ] {
+        let properties = &schemas[variant]["properties"];
+        assert!(properties["type"]["const"].is_string(), "{variant}");
+        assert!(properties[members].is_object(), "{variant}");
+    }
+}
+
 #[test]
 fn adds_the_minimum_version_to_every_operation_that_reads_the_ledger() {
     let without: BTreeSet<_> = routes::table()

@@ -18,22 +18,16 @@ use serde::Serialize;
 #[schemars(rename = "Transaction")]
 pub(crate) enum TransactionJson<'a> {
     #[serde(rename = "pending_transaction")]
-    #[schemars(title = "PendingTransaction")]
     Pending(Box<PendingJson<'a>>),
     #[serde(rename = "user_transaction")]
-    #[schemars(title = "UserTransaction")]
     User(Box<UserJson<'a>>),
     #[serde(rename = "genesis_transaction")]
-    #[schemars(title = "GenesisTransaction")]
     Genesis(Box<GenesisJson<'a>>),
     #[serde(rename = "block_metadata_transaction")]
-    #[schemars(title = "BlockMetadataTransaction")]
     BlockMetadata(Box<BlockMetadataJson<'a>>),
     #[serde(rename = "state_checkpoint_transaction")]
-    #[schemars(title = "StateCheckpointTransaction")]
     StateCheckpoint(Box<StateCheckpointJson<'a>>),
     #[serde(rename = "block_epilogue_transaction")]
-    #[schemars(title = "BlockEpilogueTransaction")]
     BlockEpilogue(Box<BlockEpilogueJson<'a>>),
 }
 
