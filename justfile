@@ -36,6 +36,11 @@ ci *STAGES:
 docs:
     cargo doc --workspace --no-deps --locked --open
 
+# Makes the files of a release, or runs the named steps of it: `just release build libraries`.
+[group('long')]
+release *STEPS:
+    .ci/release {{STEPS}}
+
 # Prints the golden files again; the diff shows what users would notice.
 [group('check')]
 golden:
