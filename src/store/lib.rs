@@ -76,6 +76,7 @@ mod tests;
 pub use consensus_log::{CONSENSUS_LOG_FILE, ConsensusLog, LoggedDecision, LoggedProposal};
 pub use directory::{
     flight_files::{FLIGHT_FILES_MAX, write_flight_file},
+    inspect::{Inspection, inspect_directory},
     names::OVERRIDES_NAME,
     open::FileSize,
 };

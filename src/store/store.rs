@@ -5,6 +5,7 @@ use crate::{
     directory::{
         error::io_error,
         format::create_tables_if_empty,
+        inspect::decode_genesis,
         open::{self, OpenDatabase},
     },
     index::compaction::CompactionConfig,
@@ -179,11 +180,7 @@ impl Store {
         let Some(genesis) = meta.get(META_GENESIS)? else {
             return Ok(None);
         };
-        serde_json::from_slice(genesis.value())
-            .map(Some)
-            .map_err(|error| {
-                StoreError::Inconsistent(format!("the genesis is unreadable: {error}"))
-            })
+        decode_genesis(genesis.value()).map(Some)
     }
 
     /// Commits block 0 with its genesis, durably.

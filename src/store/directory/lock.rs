@@ -6,7 +6,7 @@
 use super::error::io_error;
 use crate::StoreError;
 use std::{
-    fs::{File, TryLockError},
+    fs::{File, OpenOptions, TryLockError},
     io::ErrorKind,
     path::Path,
 };
@@ -31,10 +31,27 @@ impl DirectoryLock {
     /// Returns [`StoreError::InUse`] if this or another process holds the lock, and
     /// [`StoreError::Directory`] if the lock file cannot be created.
     pub(super) fn take(directory: &Path) -> Result<Self, StoreError> {
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
+        let mut options = File::options();
+        options.create(true).truncate(false).write(true);
+        Self::lock(directory, &options)
+    }
+
+    /// Locks a directory without creating the lock file. Returns `None` if it does not exist, so
+    /// that no store has opened the directory.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::take`].
+    pub(super) fn take_existing(directory: &Path) -> Result<Option<Self>, StoreError> {
+        match directory.join(LOCK_NAME).try_exists() {
+            Ok(false) => Ok(None),
+            Ok(true) => Self::lock(directory, File::options().write(true)).map(Some),
+            Err(error) => Err(io_error(directory)(error)),
+        }
+    }
+
+    fn lock(directory: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
+        let file = options
             .open(directory.join(LOCK_NAME))
             .map_err(io_error(directory))?;
         match file.try_lock() {

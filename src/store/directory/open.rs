@@ -97,7 +97,7 @@ pub(crate) fn open_backend(
     open_isolated(backend, Path::new(BACKEND), options)
 }
 
-fn builder(options: &StoreOptions) -> Builder {
+pub(super) fn builder(options: &StoreOptions) -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX));
     builder
@@ -134,7 +134,7 @@ fn file_backend(directory: &Path) -> Result<(FileBackend, OpenFile), StoreError>
 }
 
 /// Reads the whole database file and compares each page with its checksum, without changing it.
-fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+pub(super) fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
     let scratch = FaultIsolatingBackend::scratch(file_backend(directory)?.0);
     let scratch = scratch.map_err(io_error(directory))?;
     let opened = builder(options).create_with_backend(scratch);
