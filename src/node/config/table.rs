@@ -465,8 +465,8 @@ settings! {
     "log.format" => log.format, Choice(&["text", "json"]), "",
         "Format of log lines: text for people, json for programs. Both go to standard error.";
     "log.level" => log.level, LogLevel, "", Now,
-        "Minimum level of log lines, for all modules or per module. Messages about clients that \
-         violate HTTP are dropped unless actix_http or h2 is named, and the default drops those \
-         of the HTTP server about its threads. info,http=debug logs a line for each request of \
+        "Minimum level of log lines, for all modules or per module. At any level, messages about \
+         clients that violate HTTP are dropped unless actix_http or h2 is named, and those of the \
+         HTTP server about its threads unless actix_server is named. info,http=debug logs a line for each request of \
          the REST interface.";
 }

@@ -25,11 +25,16 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-/// Targets that are off unless they are named.
+/// Maximum levels of targets that are not named.
 ///
-/// They log a line for each violation of HTTP/1.1 or HTTP/2, so that any client could fill the log.
-/// `/connections` of the admin listener counts such clients.
-const QUIET: [&str; 2] = ["actix_http", "h2"];
+/// The first two log a line for each violation of HTTP/1.1 or HTTP/2, so that any client could fill
+/// the log; `/connections` of the admin listener counts such clients. The third one logs its threads
+/// and signals, which the node logs itself.
+const QUIET: [(&str, LevelFilter); 3] = [
+    ("actix_http", LevelFilter::OFF),
+    ("h2", LevelFilter::OFF),
+    ("actix_server", LevelFilter::WARN),
+];
 
 /// Name of the thread that writes the log.
 pub const THREAD: &str = "log-writer";
@@ -61,7 +66,7 @@ impl Default for LogSettings {
     fn default() -> Self {
         Self {
             format: "text".to_owned(),
-            level: "info,actix_server=warn".to_owned(),
+            level: "info".to_owned(),
         }
     }
 }
@@ -249,18 +254,22 @@ fn report_panic(log: &LogQueue, info: &PanicHookInfo<'_>) {
     let _ = log.flush(FLUSH_TIMEOUT);
 }
 
-/// Returns the filter of a value of `log.level`: without [`QUIET`] unless the level names them,
-/// with less of the consensus engine, and always with the report of lost lines.
+/// Returns the filter of a value of `log.level`: less of [`QUIET`] unless the level names them, less
+/// of the consensus engine, and always with the report of lost lines.
 fn filter(level: &str) -> Targets {
     let named: Targets = level
         .parse()
         .expect("configuration accepts only levels that parse");
     let is_named = |quiet: &str| named.iter().any(|(target, _)| is_within(target, quiet));
-    let silenced: Vec<_> = QUIET.into_iter().filter(|quiet| !is_named(quiet)).collect();
+    let level = named.default_level().unwrap_or(LevelFilter::OFF);
+    let unnamed = QUIET.into_iter().filter(|(quiet, _)| !is_named(quiet));
+    let quiet: Vec<_> = unnamed
+        .map(|(name, most)| (name, most.min(level)))
+        .collect();
     #[cfg(feature = "bft")]
     let named = engine_lines::with_engine(named);
     named
-        .with_targets(silenced.into_iter().map(|quiet| (quiet, LevelFilter::OFF)))
+        .with_targets(quiet)
         .with_target(LOSS_TARGET, LevelFilter::WARN)
 }
 
@@ -297,6 +306,17 @@ mod tests {
             }
             assert!(filter.would_enable("ledger_node", &Level::INFO), "{level}");
         }
+    }
+
+    #[test]
+    fn a_level_of_the_user_keeps_the_server_quiet() {
+        let logs = |level: &str, of: Level| filter(level).would_enable("actix_server::worker", &of);
+        for level in ["info", "debug", "debug,ledger_store=trace", "trace"] {
+            assert!(logs(level, Level::WARN), "{level}");
+            assert!(!logs(level, Level::INFO), "{level}");
+        }
+        assert!(!logs("error", Level::WARN));
+        assert!(logs("warn,actix_server=debug", Level::DEBUG));
     }
 
     #[test]
