@@ -200,6 +200,42 @@ fn every_command_rejects_options_that_it_does_not_use_or_cannot_use() {
 }
 
 #[test]
+fn lists_and_prints_presets_that_a_node_loads_from_any_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = binary()
+            .current_dir(directory.path())
+            .args(arguments)
+            .output();
+        output.unwrap()
+    };
+    let list = text(&run(&["config", "presets"]).stdout);
+    for line in [
+        "sdk            A development chain for the unmodified SDKs",
+        "production     A node on a network",
+        "small-machine  One core and little memory",
+        "many-pollers   Many clients in long polls",
+    ] {
+        assert!(list.contains(line), "{line:?} is not in {list}");
+    }
+    let sdk = text(&run(&["config", "presets", "sdk"]).stdout);
+    assert!(sdk.parse::<toml::Table>().unwrap()["chain"]["vendor"].as_str() == Some("APTOS"));
+    let loaded = text(&run(&["config", "--preset", "sdk", "--set", "chain.id=9"]).stdout);
+    for line in ["vendor = \"APTOS\"  # preset sdk, line ", "id = 9  # --set"] {
+        assert!(loaded.contains(line), "{line:?} is not in {loaded}");
+    }
+    let unknown = run(&["run", "--preset", "nope"]);
+    check_rejected(
+        &unknown,
+        &["nope", "sdk, production, small-machine, many-pollers"],
+    );
+    let unused = run(&["bench", "--preset", "sdk"]);
+    check_rejected(&unused, &["--preset"]);
+    let unused = run(&["--preset", "sdk", "bench"]);
+    check_rejected(&unused, &["--preset", "reads no configuration"]);
+}
+
+#[test]
 fn takes_options_before_and_after_the_command() {
     let output = binary()
         .args([

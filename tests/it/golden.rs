@@ -44,11 +44,12 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 20] = [
+    const COMMANDS: [&str; 21] = [
         "",
         "run",
         "compact",
         "config",
+        "config presets",
         "account",
         "account new",
         "account fund",

@@ -1,14 +1,15 @@
-//! The command `config`: prints and checks the effective configuration, or prints all defaults or
-//! the schema.
+//! The command `config`: prints and checks the effective configuration, or prints all defaults, the
+//! schema or a preset.
 
 use super::{CliError, output};
 use crate::{
     compose::check_config,
-    config::{self, Config, ConfigOptions},
+    config::{self, Config, ConfigOptions, Preset},
 };
 
 /// The options of the command.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(flatten)]
     options: ConfigOptions,
@@ -18,9 +19,21 @@ pub struct Arguments {
     /// Print the JSON Schema of a configuration file instead; ignores the environment
     #[arg(long, conflicts_with = "defaults")]
     schema: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
 }
 
-/// Prints the configuration, or what the options name instead. `before` are the options before the
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the presets, or print one
+    Presets {
+        /// The preset to print
+        #[arg(value_name = "NAME", value_parser = Preset::parser())]
+        preset: Option<Preset>,
+    },
+}
+
+/// Prints the configuration, or what the arguments name instead. `before` are the options before the
 /// name of the command.
 ///
 /// # Errors
@@ -30,6 +43,10 @@ pub struct Arguments {
 /// written.
 pub fn execute(before: ConfigOptions, arguments: Arguments) -> Result<(), CliError> {
     let options = before.followed_by(arguments.options);
+    if let Some(Command::Presets { preset }) = arguments.command {
+        options.check_unused("config presets")?;
+        return Ok(output::line(&presets_text(preset))?);
+    }
     if arguments.defaults {
         options.check_unused("config --defaults")?;
         return Ok(output::line(config::defaults().trim_end())?);
@@ -43,4 +60,13 @@ pub fn execute(before: ConfigOptions, arguments: Arguments) -> Result<(), CliErr
     output::line(config.render().trim_end())?;
     check_config(&config)?;
     Ok(())
+}
+
+/// Returns the text of a preset, or the names of all with a sentence each.
+fn presets_text(preset: Option<Preset>) -> String {
+    if let Some(preset) = preset {
+        return preset.text.trim_end().to_owned();
+    }
+    let lines = Preset::ALL.map(|preset| format!("{:<13}  {}", preset.name, preset.about()));
+    lines.join("\n")
 }

@@ -281,7 +281,7 @@ fn check_removals(files: &[PathBuf], running: &Config, loaded: &Config) -> Resul
             continue;
         };
         let new_position = match new_origin {
-            Origin::Default => None,
+            Origin::Default | Origin::Preset(..) => None,
             Origin::File(path, _) => position(path),
             // The node replaces the file of kept settings as a whole.
             Origin::Override(..) | Origin::Environment(_) | Origin::Set | Origin::DataDir => {

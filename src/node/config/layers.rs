@@ -1,6 +1,6 @@
 //! The layers of a configuration, each a list of keys with their values and origins.
 
-use super::{ConfigError, Origin, RawValue, SETTINGS, Setting, Value};
+use super::{ConfigError, Origin, Preset, RawValue, SETTINGS, Setting, Value};
 use ledger_actors::{FilterRule, FilterRules};
 use ledger_limits::{open_regular_file, read_bounded_text};
 use std::{ffi::OsString, fs::File, path::Path};
@@ -44,15 +44,33 @@ pub fn file(path: &Path, must_be_regular: bool) -> Result<Vec<Entry>, ConfigErro
             path: path.to_owned(),
             source,
         })?;
-    let table =
-        DeTable::parse(&text).map_err(|error| ConfigError::malformed(path, &text, &error))?;
+    entries(&text, |line| Origin::File(path.to_owned(), line))
+        .map_err(|error| ConfigError::malformed(path, &text, &error))
+}
+
+/// Returns the entries of a preset.
+///
+/// # Panics
+///
+/// Panics if the preset is not TOML, which a test of the files in `config/` excludes.
+pub fn preset(preset: &Preset) -> Vec<Entry> {
+    entries(preset.text, |line| Origin::Preset(preset.name, line)).expect("presets are TOML")
+}
+
+/// Returns the entries of a TOML text. `origin` returns the origin of a line, from 1.
+///
+/// # Errors
+///
+/// Returns the error of the parser if the text is not TOML.
+fn entries(text: &str, origin: impl Fn(usize) -> Origin) -> Result<Vec<Entry>, toml::de::Error> {
+    let table = DeTable::parse(text)?;
     let mut entries = Vec::new();
     flatten(table.get_ref(), "", &mut |key, value, start| {
         let line = text[..start].lines().count().max(1);
         entries.push(Entry {
             key,
             value,
-            origin: Origin::File(path.to_owned(), line),
+            origin: origin(line),
         });
     });
     Ok(entries)

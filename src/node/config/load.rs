@@ -1,7 +1,7 @@
 //! Loads the effective configuration from its layers.
 
 use super::{
-    Applies, ConfigError, Origin, Overrides, RawValue, SETTINGS, Setting, Settings, Value,
+    Applies, ConfigError, Origin, Overrides, Preset, RawValue, SETTINGS, Setting, Settings, Value,
     layers::{self, Entry},
     overrides, overrides_path,
 };
@@ -17,6 +17,10 @@ const DATA_DIR: &str = "storage.data_dir";
 /// The options of each command that reads a configuration.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ConfigOptions {
+    /// A configuration of the program, weaker than files; `config presets` describes them. May be
+    /// given several times, a later one wins
+    #[arg(long = "preset", value_name = "NAME", value_parser = Preset::parser())]
+    pub presets: Vec<Preset>,
     /// A configuration file (TOML); may be given several times, a later one wins
     #[arg(long = "config", value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -38,6 +42,7 @@ pub struct ConfigOptions {
 impl ConfigOptions {
     /// Returns these options followed by `later` ones, which are stronger.
     pub fn followed_by(mut self, later: Self) -> Self {
+        self.presets.extend(later.presets);
         self.files.extend(later.files);
         self.assignments.extend(later.assignments);
         self.data_dir = later.data_dir.or(self.data_dir);
@@ -52,6 +57,7 @@ impl ConfigOptions {
     /// Returns [`ConfigError::UnusedOption`] with the first option.
     pub fn check_unused(&self, command: &'static str) -> Result<(), ConfigError> {
         let option = match self {
+            Self { presets, .. } if !presets.is_empty() => "--preset",
             Self { files, .. } if !files.is_empty() => "--config",
             Self { assignments, .. } if !assignments.is_empty() => "--set",
             Self {
@@ -78,6 +84,7 @@ pub struct Config {
 /// The layers of a configuration, the weakest first.
 #[derive(Debug, Clone)]
 struct Layers {
+    /// Presets, then files.
     files: Vec<Entry>,
     /// Settings that were kept at run time.
     overrides: Vec<Entry>,
@@ -237,7 +244,7 @@ impl Layers {
         options: &ConfigOptions,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
-        let mut files = Vec::new();
+        let mut files: Vec<_> = options.presets.iter().flat_map(layers::preset).collect();
         for path in &options.files {
             files.extend(layers::file(path, options.regular_files_only)?);
         }

@@ -1,4 +1,4 @@
-//! Configuration of the node: defaults < files < kept settings < environment < `--set` <
+//! Configuration of the node: defaults < presets < files < kept settings < environment < `--set` <
 //! `--data-dir` (docs/operate/configure.md#layers).
 //!
 //! [`Settings`] holds the configuration, and [`SETTINGS`] binds each key to one of its fields.
@@ -7,6 +7,7 @@ mod error;
 mod layers;
 mod load;
 mod overrides;
+mod preset;
 mod render;
 mod schema;
 mod setting;
@@ -20,6 +21,7 @@ mod tests;
 pub use error::{ConfigError, message_with_position, shortened};
 pub use load::{Config, ConfigOptions};
 pub use overrides::{Overrides, overrides_diff, overrides_path, render_overrides};
+pub use preset::Preset;
 pub use render::defaults;
 pub use schema::schema;
 pub use setting::{Applies, Kind, RawValue, Setting};

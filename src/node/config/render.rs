@@ -51,7 +51,8 @@ const HEADER: &str = "\
 # Printed by `ledger-node config --defaults`; a test compares it with the code. Editors complete and
 # check keys with the schema, which `ledger-node config --schema` prints.
 #
-# Defaults < files (--config, later ones win) < settings kept at run time < environment < --set.
+# Defaults < presets (--preset) < files (--config, later ones win) < settings kept at run time <
+# environment < --set.
 # The environment variable of section.key is LEDGER_NODE__SECTION__KEY.
 ";
 

@@ -24,22 +24,8 @@ fn load(
     Config::load(&options, environment)
 }
 
-fn presets() -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
-    let entries = fs::read_dir(directory).unwrap();
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "toml")
-    });
-    paths.sort();
-    paths
-}
-
-fn preset(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("config")
-        .join(name)
+fn node_toml() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("config/node.toml")
 }
 
 #[test]
@@ -137,7 +123,7 @@ fn has_no_duplicate_keys() {
 
 #[test]
 fn node_toml_is_the_printed_defaults() {
-    let text = fs::read_to_string(preset("node.toml")).unwrap();
+    let text = fs::read_to_string(node_toml()).unwrap();
     assert_eq!(
         text,
         defaults(),
@@ -147,7 +133,7 @@ fn node_toml_is_the_printed_defaults() {
 
 #[test]
 fn node_toml_sets_every_key_to_its_default() {
-    let path = preset("node.toml");
+    let path = node_toml();
     let config = load(&[&path], &[], &[]).unwrap();
     for (setting, value, origin) in config.values() {
         assert_eq!(*value, setting.default(), "{}", setting.key);
@@ -157,32 +143,6 @@ fn node_toml_sets_every_key_to_its_default() {
             setting.key
         );
     }
-}
-
-#[test]
-fn loads_every_preset() {
-    let paths = presets();
-    assert!(paths.len() >= 2, "{paths:?}");
-    for path in paths {
-        load(&[&path], &[], &[]).unwrap_or_else(|error| panic!("{error}"));
-    }
-}
-
-#[test]
-fn sdk_preset_lets_an_account_with_100_000_000_pay_the_gas_of_the_sdk() {
-    const SDK_MAX_GAS_AMOUNT: u64 = 2_000_000;
-    let config = load(&[&preset("sdk.toml")], &[], &[]).unwrap();
-    let chain = &config.settings().chain;
-    assert_eq!((chain.id, chain.vendor.upper()), (4, "APTOS"));
-    assert!(chain.gas_unit_price_min * SDK_MAX_GAS_AMOUNT < 100_000_000);
-}
-
-#[test]
-fn sdk_preset_takes_batches_as_the_reference_node_does() {
-    let config = load(&[&preset("sdk.toml")], &[], &[]).unwrap();
-    assert_eq!(config.settings().api.batch_transactions_max, 10);
-    let defaults = load(&[], &[], &[]).unwrap();
-    assert_eq!(defaults.settings().api.batch_transactions_max, 1_000);
 }
 
 #[test]

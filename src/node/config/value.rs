@@ -48,6 +48,8 @@ impl fmt::Display for Value {
 pub enum Origin {
     /// No layer sets it.
     Default,
+    /// A preset with its name and the line, from 1.
+    Preset(&'static str, usize),
     /// A file and the line, from 1.
     File(PathBuf, usize),
     /// The file of kept settings in the data directory and the line, from 1.
@@ -64,7 +66,7 @@ impl Origin {
     /// Returns whether a value of this layer applies whatever is kept at run time.
     pub fn is_stronger_than_overrides(&self) -> bool {
         match self {
-            Self::Default | Self::File(..) | Self::Override(..) => false,
+            Self::Default | Self::Preset(..) | Self::File(..) | Self::Override(..) => false,
             Self::Environment(_) | Self::Set | Self::DataDir => true,
         }
     }
@@ -74,6 +76,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
+            Self::Preset(name, line) => write!(f, "preset {name}, line {line}"),
             Self::File(path, line) => write!(f, "file {}, line {line}", path.display()),
             Self::Override(path, line) => write!(f, "kept in {}, line {line}", path.display()),
             Self::Environment(variable) => write!(f, "environment variable {variable}"),
