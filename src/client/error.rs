@@ -42,7 +42,8 @@ pub enum ClientError {
     /// No connection to a faucet could be opened. No account was funded.
     #[error(
         "no faucet listens at {url} ({source}): only a development chain has one; --faucet names \
-         the address that its node prints as faucet=URL"
+         the address that its node prints as faucet=URL, and on another chain an account that \
+         holds coins pays (account transfer --key FILE, bench --key FILE)"
     )]
     NoFaucet {
         /// The requested URL.

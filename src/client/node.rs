@@ -180,6 +180,19 @@ impl NodeClient {
         self.get_json(&format!("/accounts/{address}")).await
     }
 
+    /// Returns whether the state has anything of an address. An unknown one has a balance of 0 and
+    /// the sequence number 0, and is created by the first transfer to it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`NodeClient::ledger`].
+    pub async fn exists(&self, address: &AccountAddress) -> Result<bool, ClientError> {
+        let resources: Vec<serde_json::Value> = self
+            .get_json(&format!("/accounts/{address}/resources?limit=1"))
+            .await?;
+        Ok(!resources.is_empty())
+    }
+
     /// Returns the balance of an account in the chain's coin, in its smallest unit.
     ///
     /// # Errors

@@ -88,6 +88,22 @@ fn creates_funds_and_shows_accounts_and_transfers() {
 }
 
 #[test]
+fn prints_the_address_of_a_key_and_whether_it_was_ever_seen() {
+    let node = TestNode::start(&[]);
+    let key = node.directory().join("alice.key");
+    let key = key.to_str().unwrap();
+    let new = printed(&account(&["new", "--out", key]));
+    let address = printed(&account(&["address", "--key", key]));
+    assert_eq!(address.trim(), value(&new, "address"));
+    let show = || printed(&account(&["show", "--url", &node.api, address.trim()]));
+    let unseen = "never seen on this chain";
+    assert!(show().contains(unseen), "{}", show());
+    let faucet = node.faucet.as_deref().unwrap();
+    printed(&account(&["fund", "--faucet", faucet, address.trim(), "5"]));
+    assert!(!show().contains(unseen), "{}", show());
+}
+
+#[test]
 fn names_the_cause_of_a_failed_command() {
     let node = TestNode::start(&[]);
     let key = private_file(node.directory(), &"11".repeat(32));
@@ -125,6 +141,7 @@ fn names_the_cause_of_a_failed_command() {
             "refused",
             "development chain",
             "--faucet",
+            "account transfer --key FILE",
         ],
     );
     check_failure(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);

@@ -44,7 +44,7 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 21] = [
+    const COMMANDS: [&str; 22] = [
         "",
         "run",
         "compact",
@@ -53,6 +53,7 @@ fn prints_the_help_texts_of_the_golden_file() {
         "account",
         "account new",
         "account fund",
+        "account address",
         "account transfer",
         "account show",
         "bench",

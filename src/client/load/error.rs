@@ -1,6 +1,7 @@
 //! Errors of the load generator.
 
 use crate::ClientError;
+use ledger_types::AccountAddress;
 use std::io;
 
 /// An error that ends a run, or prevents it.
@@ -25,6 +26,19 @@ pub enum LoadError {
     GrantTooSmall {
         /// The balance after the payment, in the coin's smallest unit.
         paid: u64,
+        /// The sum of all grants and fees, in the coin's smallest unit.
+        needed: u64,
+    },
+    /// The account that pays for the run holds less than the accounts need. Nothing was paid.
+    #[error(
+        "{address}, which pays for the run, holds {held} of the {needed} that the accounts need; use \
+         fewer accounts, or another key"
+    )]
+    AccountTooPoor {
+        /// The account.
+        address: AccountAddress,
+        /// Its balance, in the coin's smallest unit.
+        held: u64,
         /// The sum of all grants and fees, in the coin's smallest unit.
         needed: u64,
     },

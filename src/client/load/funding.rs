@@ -1,7 +1,7 @@
 //! The creation and funding of the sending accounts.
 //!
-//! Keys derive from the seed of the plan. The faucet receives one request: it pays a funding
-//! account, which pays all sending accounts by batch transfers.
+//! Keys derive from the seed of the plan. A funding account pays all sending accounts by batch
+//! transfers. A faucet pays it with one request, or it is an account of the user.
 
 use super::{account::SendingAccount, error::LoadError, plan::Plan};
 use crate::{
@@ -33,6 +33,15 @@ const BATCH_GAS_UNIT_PRICE_MIN: u64 = 100;
 /// Time from the signature of a batch transfer to its expiration.
 const EXPIRES_AFTER: Duration = Duration::from_secs(120);
 
+/// The origin of the coins of a run.
+#[derive(Debug, Clone)]
+pub enum Funds {
+    /// The faucet of a development chain.
+    Faucet(FaucetClient),
+    /// An account that holds coins.
+    Account(Signer),
+}
+
 /// Creates and funds the accounts of a run, and returns those of each connection.
 ///
 /// `on_funded` is called with the number of accounts that were funded since its last call.
@@ -42,14 +51,14 @@ const EXPIRES_AFTER: Duration = Duration::from_secs(120);
 /// Returns:
 ///
 /// * [`LoadError::Client`] if a request to the node or the faucet fails.
-/// * [`LoadError::GrantOverflow`] or [`LoadError::GrantTooSmall`] if the faucet cannot pay for all
-///   accounts.
+/// * [`LoadError::GrantOverflow`], [`LoadError::GrantTooSmall`] or [`LoadError::AccountTooPoor`] if
+///   the funds do not pay for all accounts.
 /// * [`LoadError::FundingFailed`] if a batch transfer fails.
 /// * [`LoadError::Randomness`] if the operating system provides no randomness for a first nonce.
 ///
 /// Accounts may be funded unless the sum overflows.
 pub async fn fund_accounts(
-    faucet: &FaucetClient,
+    funds: &Funds,
     node: &NodeClient,
     plan: &Plan,
     on_funded: impl FnMut(usize),
@@ -58,8 +67,8 @@ pub async fn fund_accounts(
         .map(|index| derive_signer(plan.seed, b"account", index as u64))
         .collect();
     let addresses: Vec<_> = signers.iter().map(Signer::address).collect();
-    FundingAccount::new(node, plan)
-        .pay_all(faucet, &addresses, on_funded)
+    FundingAccount::new(funds, node, plan)
+        .pay_all(funds, &addresses, on_funded)
         .await?;
     let sequence_numbers = sequence_numbers(node, plan, &addresses).await?;
     let mut by_connection: Vec<Vec<_>> = (0..plan.connections).map(|_| Vec::new()).collect();
@@ -110,7 +119,7 @@ fn derive_signer(seed: u64, purpose: &[u8], index: u64) -> Signer {
     Signer::new(Ed25519PrivateKey::from_seed(secret.as_bytes()))
 }
 
-/// The account that the faucet pays, and that pays the sending accounts.
+/// The account that pays the sending accounts.
 struct FundingAccount<'a> {
     node: &'a NodeClient,
     plan: &'a Plan,
@@ -118,12 +127,12 @@ struct FundingAccount<'a> {
 }
 
 impl<'a> FundingAccount<'a> {
-    fn new(node: &'a NodeClient, plan: &'a Plan) -> Self {
-        Self {
-            node,
-            plan,
-            signer: derive_signer(plan.seed, b"banker", 0),
-        }
+    fn new(funds: &Funds, node: &'a NodeClient, plan: &'a Plan) -> Self {
+        let signer = match funds {
+            Funds::Faucet(_) => derive_signer(plan.seed, b"banker", 0),
+            Funds::Account(signer) => signer.clone(),
+        };
+        Self { node, plan, signer }
     }
 
     fn gas_unit_price(&self) -> u64 {
@@ -143,7 +152,7 @@ impl<'a> FundingAccount<'a> {
 
     async fn pay_all(
         &self,
-        faucet: &FaucetClient,
+        funds: &Funds,
         addresses: &[AccountAddress],
         mut on_funded: impl FnMut(usize),
     ) -> Result<(), LoadError> {
@@ -152,12 +161,21 @@ impl<'a> FundingAccount<'a> {
             .total(grant, addresses.len())
             .ok_or(LoadError::GrantOverflow)?;
         let own_address = self.signer.address();
-        let hash = faucet.fund(&own_address, needed).await?;
-        // The faucet may belong to another node of the chain.
-        self.node.await_committed(&hash).await?;
-        let paid = self.node.balance(&own_address).await?;
-        if paid < needed {
-            return Err(LoadError::GrantTooSmall { paid, needed });
+        if let Funds::Faucet(faucet) = funds {
+            let hash = faucet.fund(&own_address, needed).await?;
+            // The faucet may belong to another node of the chain.
+            self.node.await_committed(&hash).await?;
+        }
+        let held = self.node.balance(&own_address).await?;
+        if held < needed {
+            return Err(match funds {
+                Funds::Faucet(_) => LoadError::GrantTooSmall { paid: held, needed },
+                Funds::Account(_) => LoadError::AccountTooPoor {
+                    address: own_address,
+                    held,
+                    needed,
+                },
+            });
         }
         let mut sequence_number = self.node.account(&own_address).await?.sequence_number;
         for group in addresses.chunks(ACCOUNTS_PER_BATCH * PENDING_BATCHES_MAX) {

@@ -32,7 +32,7 @@ mod worker;
 
 pub use account::{SendingAccount, SignedTransfer};
 pub use error::LoadError;
-pub use funding::fund_accounts;
+pub use funding::{Funds, fund_accounts};
 pub use latency::{LatencyHistogram, LatencySummary};
 pub use meter::{History, Meter, Sample};
 pub use plan::{CommitWait, Plan, RenderJson, SubmissionFormat};

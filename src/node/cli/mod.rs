@@ -9,10 +9,12 @@ mod completions;
 mod config;
 mod error;
 mod health;
+mod key;
 mod man;
 mod output;
 mod run;
 mod target;
+mod terminal;
 mod top;
 mod trust;
 

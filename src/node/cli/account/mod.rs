@@ -1,20 +1,18 @@
 //! `account`: a small client of a node and a faucet.
 
-mod key;
 mod new;
 mod numbered;
 mod outcome;
-mod terminal;
 mod transfer;
 
 use super::{
     CliError,
     client::{FAUCET_URL, NODE_URL},
-    output,
+    key, output,
     trust::TrustOptions,
 };
 use clap::Subcommand;
-use ledger_client::{FaucetClient, NodeClient};
+use ledger_client::{FaucetClient, NodeClient, signer::Signer};
 use ledger_types::AccountAddress;
 
 /// The subcommands of `account`.
@@ -36,6 +34,12 @@ pub enum Command {
     },
     /// Sign a transfer, submit it, and wait for its commit
     Transfer(transfer::Arguments),
+    /// Print the address of a key
+    Address {
+        /// File with the private key in hex, readable by its owner only; - for standard input
+        #[arg(long, value_name = "FILE")]
+        key: String,
+    },
     /// Print the balance, sequence number and authentication key of an account
     Show {
         /// URL of the node
@@ -74,6 +78,10 @@ pub fn execute(command: Command) -> Result<(), CliError> {
                 )
                 .await
             }
+            Command::Address { key } => {
+                let address = Signer::new(key::read(&key)?).address();
+                Ok(output::line(&address.to_long_hex().to_string())?)
+            }
             Command::Transfer(arguments) => transfer::execute(arguments).await,
             Command::Show {
                 url,
@@ -100,8 +108,14 @@ async fn fund(
 async fn show(node: &NodeClient, address: &AccountAddress) -> Result<(), CliError> {
     let account = node.account(address).await?;
     let balance = node.balance(address).await?;
+    let unseen = match balance > 0 || node.exists(address).await? {
+        true => "",
+        false => {
+            "\nnever seen on this chain; the first transfer to the address creates the account"
+        }
+    };
     Ok(output::line(&format!(
-        "address {}\nbalance {balance}\nsequence_number {}\nauthentication_key {}",
+        "address {}\nbalance {balance}\nsequence_number {}\nauthentication_key {}{unseen}",
         address.to_long_hex(),
         account.sequence_number,
         account.authentication_key

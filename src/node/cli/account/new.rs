@@ -3,9 +3,7 @@
 use super::{CliError, key};
 use crate::cli::output;
 use ledger_client::signer::{Signer, private_key_text};
-use ledger_crypto::Ed25519PrivateKey;
 use std::path::PathBuf;
-use zeroize::Zeroizing;
 
 /// The options of `account new`.
 #[derive(Debug, clap::Args)]
@@ -22,13 +20,7 @@ pub struct Arguments {
 /// Returns [`CliError::Fatal`] if the system provides no random numbers, or if the file exists or
 /// cannot be written.
 pub fn execute(arguments: &Arguments) -> Result<(), CliError> {
-    let mut seed = Zeroizing::new([0u8; 32]);
-    getrandom::fill(seed.as_mut_slice()).map_err(|error| {
-        CliError::Fatal(format!(
-            "the operating system returned no random bytes: {error}"
-        ))
-    })?;
-    let key = Ed25519PrivateKey::from_seed(&seed);
+    let key = key::create()?;
     let address = Signer::new(key.clone()).address().to_long_hex();
     let secret = match &arguments.out {
         Some(path) => {

@@ -47,6 +47,10 @@ pub struct Arguments {
     /// URL of the faucet that funds the accounts
     #[arg(long, value_name = "URL", default_value = FAUCET_URL)]
     pub(super) faucet: String,
+    /// File with the private key of an account that funds them instead, for a chain without a
+    /// faucet; - for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "faucet")]
+    pub(super) key: Option<String>,
     #[command(flatten)]
     pub(super) trust: TrustOptions,
     /// Number of sending accounts; at least one per connection, except with --orderless, and at

@@ -10,14 +10,19 @@ mod report;
 pub use arguments::Arguments;
 
 use super::CliError;
-use crate::{cli::output, open_files::raise_limit};
+use crate::{
+    cli::{key, output},
+    open_files::raise_limit,
+};
 use arguments::Output;
 use ledger_client::{
     FaucetClient, NodeClient,
     http::Endpoint,
     load::{
-        LoadThreads, Meter, Requests, Run, fund_accounts, required_descriptors, sign_in_advance,
+        Funds, LoadThreads, Meter, Requests, Run, fund_accounts, required_descriptors,
+        sign_in_advance,
     },
+    signer::Signer,
 };
 use report::Report;
 use std::sync::Arc;
@@ -75,9 +80,12 @@ async fn run(arguments: Arguments) -> Result<(), CliError> {
     };
     let plan = arguments.plan(chain, gas_unit_price, seed);
     let requests = Requests::new(&plan, &endpoint);
-    let faucet = FaucetClient::new(&arguments.faucet, &roots)?;
+    let funds = match &arguments.key {
+        Some(key) => Funds::Account(Signer::new(key::read(key)?)),
+        None => Funds::Faucet(FaucetClient::new(&arguments.faucet, &roots)?),
+    };
     let bar = progress::funding_bar(&plan);
-    let mut accounts = fund_accounts(&faucet, &node, &plan, |count| bar.inc(count as u64)).await?;
+    let mut accounts = fund_accounts(&funds, &node, &plan, |count| bar.inc(count as u64)).await?;
     bar.finish_and_clear();
     if plan.pre_signed > 0 {
         let bar = progress::signing_bar(&plan);

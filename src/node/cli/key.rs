@@ -62,6 +62,21 @@ fn read_standard_input() -> Result<Zeroizing<String>, SecretFileError> {
     }
 }
 
+/// Creates a key from random numbers of the system.
+///
+/// # Errors
+///
+/// Returns [`CliError::Fatal`] if the system provides none.
+pub fn create() -> Result<Ed25519PrivateKey, CliError> {
+    let mut seed = Zeroizing::new([0u8; 32]);
+    getrandom::fill(seed.as_mut_slice()).map_err(|error| {
+        CliError::Fatal(format!(
+            "the operating system returned no random bytes: {error}"
+        ))
+    })?;
+    Ok(Ed25519PrivateKey::from_seed(&seed))
+}
+
 /// Creates a key file that only its owner can read, and syncs it.
 ///
 /// # Errors
