@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cli/` | commands, exit codes |
 //! | `config/` | table of settings, layers of the configuration |
+//! | `genesis/` | the genesis file: reader, writer, description |
 //! | `compose/` | composition root: start, service, reload and stop of a node |
 //! | `consensus/` | the directory and the engine of a validator (feature `bft`) |
 //! | `observe/` | snapshots of all actors, threads and queues; the stage that limits throughput |
@@ -31,6 +32,7 @@ mod config;
 mod consensus;
 mod console;
 mod faucet;
+mod genesis;
 mod long_step;
 mod observe;
 mod open_files;

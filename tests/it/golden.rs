@@ -44,12 +44,16 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 22] = [
+    const COMMANDS: [&str; 26] = [
         "",
         "run",
         "compact",
         "config",
         "config presets",
+        "genesis",
+        "genesis new",
+        "genesis check",
+        "genesis show",
         "account",
         "account new",
         "account fund",

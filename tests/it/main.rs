@@ -22,6 +22,7 @@ mod expectations;
 mod faucet;
 mod filter;
 mod flight;
+mod genesis;
 mod golden;
 mod graphql;
 mod half_closed;

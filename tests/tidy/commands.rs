@@ -205,10 +205,11 @@ fn directory_of(package: &str) -> PathBuf {
 }
 
 /// The commands of `ledger-node`.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "run",
     "compact",
     "config",
+    "genesis",
     "account",
     "bench",
     "health",

@@ -81,7 +81,7 @@ const LAYERS: [(&str, Layers); 6] = [
                 "version",
             ],
             &["config"],
-            &["tunable"],
+            &["genesis", "tunable"],
             &["consensus"],
             &["observe"],
             &["admin", "faucet"],

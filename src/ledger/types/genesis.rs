@@ -2,7 +2,7 @@
 
 use crate::{AccountAddress, Parameters, UpgradeError, ValidatorSet, Vendor};
 use ledger_crypto::{Ed25519PrivateKey, Ed25519PublicKey, HashValue, hex_text};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use std::{collections::BTreeSet, fmt};
 
 /// All data that determines the first state of a chain, and the schema of the genesis file (TOML).
@@ -12,6 +12,7 @@ use std::{collections::BTreeSet, fmt};
 #[serde(deny_unknown_fields)]
 pub struct Genesis {
     /// Chain id, from 1 to 255.
+    #[serde(deserialize_with = "chain_id")]
     pub chain_id: u8,
     /// Vendor word.
     #[serde(default)]
@@ -56,21 +57,69 @@ pub struct GenesisAccount {
 /// The reason that a genesis cannot start a chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GenesisError {
-    /// An account's address is listed twice or reserved for the framework.
-    #[error("genesis: account {0} is listed twice or reserved")]
-    Account(AccountAddress),
+    /// An account's address is reserved for the framework.
+    #[error("the address {address} is reserved for the framework; choose another one")]
+    ReservedAccount {
+        /// The address.
+        address: AccountAddress,
+        /// Position among the accounts.
+        index: usize,
+    },
+    /// An account is listed twice.
+    #[error("the account {address} is listed before; list it once, with its whole balance")]
+    RepeatedAccount {
+        /// The address.
+        address: AccountAddress,
+        /// Position of the second entry among the accounts.
+        index: usize,
+    },
     /// The faucet key is not a 32-byte seed, or the chain is not for development.
-    #[error("genesis: {0}")]
+    #[error("{0}")]
     FaucetKey(&'static str),
-    /// The chain id is zero, or parameters contradict each other or are below their minimum.
-    #[error("genesis: {0}")]
-    Parameters(&'static str),
+    /// The chain id is zero.
+    #[error("chain_id = 0: it is {CHAIN_ID_RANGE}")]
+    ChainId,
+    /// A parameter contradicts another one, or is not within its limits.
+    #[error("{name} {problem}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// The problem, and the values that are allowed.
+        problem: &'static str,
+    },
     /// There are too many validators, or a key is listed twice or invalid.
-    #[error("genesis: {0}")]
+    #[error("{0}")]
     Validators(String),
     /// The list of framework upgrades is invalid.
-    #[error("genesis: {0}")]
+    #[error(transparent)]
     Upgrades(#[from] UpgradeError),
+}
+
+/// The position of an error in a genesis file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GenesisPlace {
+    /// A key of the file.
+    Key(&'static str),
+    /// A key of `[parameters]`.
+    Parameter(&'static str),
+    /// The entry of `[[accounts]]` with this position.
+    Account(usize),
+}
+
+impl GenesisError {
+    /// Returns the position of the error in a genesis file.
+    pub fn place(&self) -> GenesisPlace {
+        match self {
+            Self::ReservedAccount { index, .. } | Self::RepeatedAccount { index, .. } => {
+                GenesisPlace::Account(*index)
+            }
+            Self::FaucetKey(_) => GenesisPlace::Key("faucet_private_key"),
+            Self::ChainId => GenesisPlace::Key("chain_id"),
+            Self::Parameter { name, .. } => GenesisPlace::Parameter(name),
+            Self::Validators(_) => GenesisPlace::Key("validators"),
+            Self::Upgrades(_) => GenesisPlace::Parameter("framework_upgrades"),
+        }
+    }
 }
 
 impl fmt::Debug for Genesis {
@@ -88,43 +137,47 @@ impl fmt::Debug for Genesis {
 }
 
 impl Genesis {
-    /// Checks that a program can start a chain from this genesis.
+    /// Returns the reasons for which a program cannot start a chain from this genesis.
     ///
     /// `newest_version` is the newest framework version of the program.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first of these that applies:
-    ///
-    /// * [`GenesisError::FaucetKey`] if the genesis has a faucet key that is not a 32-byte seed, or
-    ///   the chain is not for development.
-    /// * [`GenesisError::Parameters`] if the chain id is zero, the minimum gas unit price is above
-    ///   the maximum, or another limit is too low for useful blocks.
-    /// * [`GenesisError::Upgrades`] if [`Parameters::check_upgrades`] rejects the upgrades.
-    /// * [`GenesisError::Account`] if an address is listed twice or reserved.
-    /// * [`GenesisError::Validators`] if there are more than [`ValidatorSet::LENGTH_MAX`]
-    ///   validators, or a key is listed twice or invalid.
-    pub fn check(&self, newest_version: u64) -> Result<(), GenesisError> {
+    pub fn errors(&self, newest_version: u64) -> Vec<GenesisError> {
+        let mut errors = Vec::new();
         if self.faucet_private_key.is_some() && !self.development {
-            return Err(GenesisError::FaucetKey(
-                "a faucet key is only for development chains",
+            errors.push(GenesisError::FaucetKey(
+                "a faucet key is only for development chains: remove faucet_private_key, or set \
+                 development = true",
             ));
-        }
-        if self.faucet_private_key.is_some() && self.faucet_key().is_none() {
-            return Err(GenesisError::FaucetKey(
+        } else if self.faucet_private_key.is_some() && self.faucet_key().is_none() {
+            errors.push(GenesisError::FaucetKey(
                 "the faucet key is not 64 hex digits",
             ));
         }
-        self.check_limits().map_err(GenesisError::Parameters)?;
-        self.parameters.check_upgrades(newest_version)?;
-        let mut addresses = BTreeSet::new();
-        let is_rejected = |account: &&GenesisAccount| {
-            account.address.is_reserved() || !addresses.insert(account.address)
-        };
-        if let Some(account) = self.accounts.iter().find(is_rejected) {
-            return Err(GenesisError::Account(account.address));
+        if self.chain_id == 0 {
+            errors.push(GenesisError::ChainId);
         }
-        self.check_validators().map_err(GenesisError::Validators)
+        errors.extend(self.parameter_errors());
+        errors.extend(
+            self.parameters
+                .check_upgrades(newest_version)
+                .err()
+                .map(GenesisError::from),
+        );
+        let mut addresses = BTreeSet::new();
+        for (index, &GenesisAccount { address, .. }) in self.accounts.iter().enumerate() {
+            if address.is_reserved() {
+                errors.push(GenesisError::ReservedAccount { address, index });
+            } else if !addresses.insert(address) {
+                errors.push(GenesisError::RepeatedAccount { address, index });
+            }
+        }
+        errors.extend(self.check_validators().err().map(GenesisError::Validators));
+        errors
+    }
+
+    /// Returns the sum of all balances, in the coin's smallest unit.
+    pub fn supply(&self) -> u128 {
+        let balances = self.accounts.iter().map(|account| account.balance);
+        balances.map(u128::from).sum()
     }
 
     /// Checks the keys of the validators.
@@ -155,35 +208,54 @@ impl Genesis {
         ValidatorSet::new(self.validators.iter().cloned())
     }
 
-    /// Checks the chain id and the parameters other than upgrades.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message that names the first invalid value.
-    fn check_limits(&self) -> Result<(), &'static str> {
+    /// Returns the errors of the parameters other than upgrades.
+    fn parameter_errors(&self) -> impl Iterator<Item = GenesisError> + use<> {
         let parameters = &self.parameters;
         let root_delays = Parameters::ROOT_DELAY_BLOCKS_MIN..=Parameters::ROOT_DELAY_BLOCKS_MAX;
-        if self.chain_id == 0 {
-            Err("chain_id is 1 to 255")
-        } else if parameters.gas_unit_price_min > parameters.gas_unit_price_max {
-            Err("gas_unit_price_min is above gas_unit_price_max")
-        } else if parameters.max_gas_amount < MAX_GAS_AMOUNT_MIN {
-            Err("max_gas_amount is too low for any transfer: it must be 1000 or more")
-        } else if parameters.transaction_bytes_max < TRANSACTION_BYTES_MIN {
-            Err("transaction_bytes_max is too low for any transfer: it must be 512 or more")
-        } else if parameters.block_gas_max < BLOCK_GAS_MIN {
-            Err("block_gas_max is too low: it must be 1000 or more")
-        } else if parameters.block_output_bytes_max < BLOCK_OUTPUT_BYTES_MIN {
-            Err("block_output_bytes_max is too low: it must be 16384 or more")
-        } else if parameters.block_transactions_max == 0 || parameters.block_bytes_max == 0 {
-            Err("block_transactions_max and block_bytes_max must be 1 or more")
-        } else if parameters.block_bytes_max > Parameters::BLOCK_BYTES_MAX {
-            Err("block_bytes_max is too high: it must be 67108864 or less")
-        } else if !root_delays.contains(&parameters.root_delay_blocks) {
-            Err("root_delay_blocks is 2 to 64")
-        } else {
-            Ok(())
-        }
+        let checks = [
+            (
+                "gas_unit_price_min",
+                parameters.gas_unit_price_min <= parameters.gas_unit_price_max,
+                "is above gas_unit_price_max",
+            ),
+            (
+                "max_gas_amount",
+                parameters.max_gas_amount >= MAX_GAS_AMOUNT_MIN,
+                "is too low for any transfer: it must be 1000 or more",
+            ),
+            (
+                "transaction_bytes_max",
+                parameters.transaction_bytes_max >= TRANSACTION_BYTES_MIN,
+                "is too low for any transfer: it must be 512 or more",
+            ),
+            (
+                "block_gas_max",
+                parameters.block_gas_max >= BLOCK_GAS_MIN,
+                "is too low: it must be 1000 or more",
+            ),
+            (
+                "block_output_bytes_max",
+                parameters.block_output_bytes_max >= BLOCK_OUTPUT_BYTES_MIN,
+                "is too low: it must be 16384 or more",
+            ),
+            (
+                "block_transactions_max",
+                parameters.block_transactions_max >= 1,
+                "must be 1 or more",
+            ),
+            (
+                "block_bytes_max",
+                (1..=Parameters::BLOCK_BYTES_MAX).contains(&parameters.block_bytes_max),
+                "must be 1 to 67108864",
+            ),
+            (
+                "root_delay_blocks",
+                root_delays.contains(&parameters.root_delay_blocks),
+                "must be 2 to 64",
+            ),
+        ];
+        let failed = checks.into_iter().filter(|(_, is_met, _)| !is_met);
+        failed.map(|(name, _, problem)| GenesisError::Parameter { name, problem })
     }
 
     /// Returns the private key of the faucet.
@@ -211,6 +283,17 @@ const BLOCK_GAS_MIN: u64 = 1_000;
 /// Minimum of [`Parameters::block_output_bytes_max`]. A block with less would hold barely a dozen
 /// transfers.
 const BLOCK_OUTPUT_BYTES_MIN: u64 = 16 * 1024;
+
+/// Allowed chain ids, in words.
+const CHAIN_ID_RANGE: &str = "an integer from 1 to 255, as one byte of each transaction holds it";
+
+/// Reads the chain id, whose own error would name neither the key nor the range.
+fn chain_id<'de, D: Deserializer<'de>>(d: D) -> Result<u8, D::Error> {
+    let number = i64::deserialize(d)?;
+    number
+        .try_into()
+        .map_err(|_| D::Error::custom(format!("chain_id = {number}: it is {CHAIN_ID_RANGE}")))
+}
 
 /// Serialization of values as the text that `Display` prints.
 mod text {

@@ -87,7 +87,7 @@ pub use block::{
 pub use chain_identity::ChainIdentity;
 pub use discard::{Discard, ValidationStatus};
 pub use event::{ContractEvent, EventKey};
-pub use genesis::{Genesis, GenesisAccount, GenesisError};
+pub use genesis::{Genesis, GenesisAccount, GenesisError, GenesisPlace};
 pub use ledger_root::{LedgerRoot, RecentRoots};
 pub use parameters::Parameters;
 pub use state::{

@@ -6,6 +6,7 @@ use crate::{
     telemetry,
 };
 use ledger_client::{ClientError, load::LoadError};
+use ledger_types::GenesisError;
 use std::{
     error::Error,
     fmt::Display,
@@ -82,6 +83,12 @@ impl From<ConfigError> for CliError {
 
 impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
+        Self::Fatal(error.to_string())
+    }
+}
+
+impl From<GenesisError> for CliError {
+    fn from(error: GenesisError) -> Self {
         Self::Fatal(error.to_string())
     }
 }

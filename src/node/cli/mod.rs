@@ -8,6 +8,7 @@ mod compact;
 mod completions;
 mod config;
 mod error;
+mod genesis;
 mod health;
 mod key;
 mod man;
@@ -39,6 +40,9 @@ enum Command {
     Run(ConfigOptions),
     /// Print the effective configuration with the origin of each value
     Config(config::Arguments),
+    /// Write, check and describe the genesis file of a chain of your own
+    #[command(subcommand)]
+    Genesis(genesis::Command),
     /// Return the free pages of the database to the file system, while no node runs
     Compact(ConfigOptions),
     /// Create, fund and show accounts, and transfer coins
@@ -71,6 +75,10 @@ pub fn execute(cli: Cli) -> Result<(), CliError> {
         None => run::execute(&before),
         Some(Command::Run(options)) => run::execute(&before.followed_by(options)),
         Some(Command::Config(arguments)) => config::execute(before, arguments),
+        Some(Command::Genesis(command)) => {
+            before.check_unused("genesis")?;
+            genesis::execute(&command)
+        }
         Some(Command::Compact(options)) => compact::execute(&before.followed_by(options)),
         Some(Command::Account(command)) => {
             before.check_unused("account")?;

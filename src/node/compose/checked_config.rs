@@ -87,7 +87,11 @@ mod tests {
     fn rejects_as_many_blocks_in_flight_as_the_delay_of_roots() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("genesis.toml");
-        fs::write(&file, "chain_id = 7\n[parameters]\nroot_delay_blocks = 3\n").unwrap();
+        fs::write(
+            &file,
+            "chain_id = 7\naccounts = []\n[parameters]\nroot_delay_blocks = 3\n",
+        )
+        .unwrap();
         let genesis = format!("chain.genesis={}", file.display());
         let with_blocks = |blocks: u64| format!("sequencer.blocks_in_flight_max={blocks}");
         for (settings, delay_blocks) in [(vec![genesis], 3), (vec![], 8)] {

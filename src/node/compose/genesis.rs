@@ -1,14 +1,13 @@
 //! The configured genesis: a file, or a development chain.
 
-use crate::config::{Config, ConfigError, message_with_position};
-use ledger_execution::{build_chain, development_genesis};
-use ledger_limits::{open_regular_file, read_bounded_text};
-use ledger_types::{AccountAddress, FrameworkUpgrade, Genesis, Parameters};
-use std::path::Path;
-
-/// Maximum size of a genesis file, in bytes. It holds about ten million accounts. Without a limit,
-/// a file that is named by mistake could take all memory.
-pub const FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
+use crate::{
+    config::{Config, ConfigError},
+    genesis::{GenesisFileError, read_genesis},
+};
+use ledger_execution::development_genesis;
+use ledger_framework::FRAMEWORK_VERSION;
+use ledger_types::{FrameworkUpgrade, Genesis, Parameters};
+use std::{io::ErrorKind, path::Path};
 
 /// Value of `sequencer.mode` on a chain of several validators.
 const BFT: &str = "bft";
@@ -51,10 +50,10 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
             development_genesis(chain.id, chain.vendor.clone(), parameters)
         }
     };
-    check(&genesis).map_err(|message| match &chain.genesis {
-        Some(path) => config.bad_file(SETTING, path, message),
-        None => ConfigError::Contradiction(message),
-    })?;
+    if let Some(error) = genesis.errors(FRAMEWORK_VERSION).first() {
+        // Of a development chain, because a file was checked when it was read.
+        return Err(ConfigError::Contradiction(format!("genesis: {error}")));
+    }
     check_blocks_in_flight(config, &genesis)?;
     check_mode(config, &genesis)?;
     let is_faucet_requested = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
@@ -71,36 +70,15 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
 }
 
 fn read(config: &Config, path: &Path) -> Result<Genesis, ConfigError> {
-    let text = open_regular_file(path)
-        .and_then(|file| read_bounded_text(file, FILE_BYTES_MAX))
-        .map_err(|source| config.unreadable_file(SETTING, path, &source))?;
-    toml::from_str(&text).map_err(|error| {
-        let message = message_with_position(&text, &error);
-        config.bad_file(SETTING, path, message)
+    read_genesis(path).map_err(|error| {
+        let recipe = match &error {
+            GenesisFileError::Unreadable(source) if source.kind() == ErrorKind::NotFound => {
+                "; ledger-node genesis new writes a genesis file"
+            }
+            _ => "",
+        };
+        config.bad_file(SETTING, path, format!("{error}{recipe}"))
     })
-}
-
-/// Checks that the genesis can start a chain.
-///
-/// # Errors
-///
-/// Returns the reason if it cannot.
-fn check(genesis: &Genesis) -> Result<(), String> {
-    build_chain(genesis).map_err(|error| error.to_string())?;
-    if let Some(key) = genesis.faucet_key() {
-        let address = AccountAddress::from_public_key(&key.public_key());
-        if !genesis
-            .accounts
-            .iter()
-            .any(|account| account.address == address)
-        {
-            return Err(format!(
-                "genesis: the account of the faucet key, {}, is not among the accounts",
-                address.to_long_hex()
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Checks that a block is executed before the block that names its result in the header begins.

@@ -23,6 +23,4 @@ mod tls;
 
 pub use checked_config::{check_config, check_settings};
 pub use error::{RunError, with_causes};
-#[cfg(feature = "bft")]
-pub use genesis::FILE_BYTES_MAX as GENESIS_BYTES_MAX;
 pub use service::{RunFailure, RunHooks, run};

@@ -32,17 +32,11 @@ use ledger_vm::{BlockState, Chain, Context, Environment, EventHandle, VmError};
 ///
 /// # Errors
 ///
-/// Returns the variant of the first contradiction in `genesis`:
-///
-/// * [`GenesisError::FaucetKey`] if the faucet key is not 64 hex digits or the chain is not a
-///   development chain.
-/// * [`GenesisError::Parameters`] if the parameters contradict each other.
-/// * [`GenesisError::Upgrades`] if the framework upgrades are invalid.
-/// * [`GenesisError::Account`] if an account is listed twice or is reserved for the framework.
-/// * [`GenesisError::Validators`] if there are too many validators, or a key is listed twice or
-///   invalid.
+/// Returns the first of [`Genesis::errors`].
 pub fn build_chain(genesis: &Genesis) -> Result<Chain, GenesisError> {
-    genesis.check(FRAMEWORK_VERSION)?;
+    if let Some(error) = genesis.errors(FRAMEWORK_VERSION).into_iter().next() {
+        return Err(error);
+    }
     let chain = new_chain(
         genesis.chain_id,
         genesis.vendor.clone(),
@@ -290,6 +284,11 @@ mod tests {
             change(&mut genesis);
             build_chain(&genesis).unwrap_err()
         };
+        let mut many = development();
+        many.chain_id = 0;
+        many.parameters.block_gas_max = 0;
+        many.accounts[1].address = AccountAddress::ONE;
+        assert_eq!(many.errors(FRAMEWORK_VERSION).len(), 3);
         assert!(matches!(
             rejection(|g| g.development = false),
             GenesisError::FaucetKey(_)
@@ -300,34 +299,34 @@ mod tests {
         ));
         assert!(matches!(
             rejection(|g| g.parameters.gas_unit_price_min = u64::MAX),
-            GenesisError::Parameters(_)
+            GenesisError::Parameter { .. }
         ));
         assert!(matches!(
             rejection(|g| g.chain_id = 0),
-            GenesisError::Parameters(_)
+            GenesisError::ChainId
         ));
         assert!(matches!(
             rejection(|g| g.parameters.max_gas_amount = 0),
-            GenesisError::Parameters(_)
+            GenesisError::Parameter { .. }
         ));
         assert!(matches!(
             rejection(|g| g.parameters.transaction_bytes_max = 0),
-            GenesisError::Parameters(_)
+            GenesisError::Parameter { .. }
         ));
         assert!(matches!(
             rejection(|g| g.parameters.block_gas_max = 0),
-            GenesisError::Parameters(_)
+            GenesisError::Parameter { .. }
         ));
         assert!(matches!(
             rejection(|g| g.parameters.block_output_bytes_max = 0),
-            GenesisError::Parameters(_)
+            GenesisError::Parameter { .. }
         ));
         for error in [
             rejection(|g| g.parameters.block_transactions_max = 0),
             rejection(|g| g.parameters.block_bytes_max = 0),
             rejection(|g| g.parameters.block_bytes_max = Parameters::BLOCK_BYTES_MAX + 1),
         ] {
-            assert!(matches!(error, GenesisError::Parameters(_)), "{error}");
+            assert!(matches!(error, GenesisError::Parameter { .. }), "{error}");
         }
         for delay_blocks in [0, 1, 65] {
             let mut genesis = development();
@@ -341,11 +340,11 @@ mod tests {
         ));
         assert!(matches!(
             rejection(|g| g.accounts[1].address = g.accounts[0].address),
-            GenesisError::Account(_)
+            GenesisError::RepeatedAccount { index: 1, .. }
         ));
         assert!(matches!(
             rejection(|g| g.accounts[1].address = AccountAddress::ONE),
-            GenesisError::Account(_)
+            GenesisError::ReservedAccount { index: 1, .. }
         ));
     }
 }

@@ -6,18 +6,17 @@ use super::{
         target::{Target, TargetError},
     },
     arguments::AddFullNodeArguments,
-    files::{Configuration, GENESIS, ListenAddresses, NODES_MAX, NewNode, write},
+    files::{Configuration, GENESIS, ListenAddresses, NODES_MAX, NewNode},
     targets::{configuration, nodes, target_of},
 };
 use crate::{
     admin::{Admitted, Peers},
-    compose::GENESIS_BYTES_MAX,
     config::Settings,
     consensus::{ConsensusDirectory, PeerEntry, peers_text},
+    genesis::read_genesis,
 };
 use ledger_client::http::TrustedRoots;
-use ledger_limits::{open_regular_file, read_bounded_text};
-use ledger_types::{AccountAddress, Genesis};
+use ledger_types::AccountAddress;
 use std::{
     collections::BTreeMap,
     fs,
@@ -55,20 +54,17 @@ pub fn execute(arguments: &AddFullNodeArguments) -> Result<(), CliError> {
 struct Validators(BTreeMap<AccountAddress, Option<PeerEntry>>);
 
 impl Validators {
-    /// Reads the validators of a genesis file. Also returns the text of the file.
+    /// Reads the validators of a genesis file.
     ///
     /// # Errors
     ///
     /// Returns [`CliError::Fatal`] if it is no genesis file.
-    fn read(path: &Path) -> Result<(Self, String), CliError> {
-        let text = open_regular_file(path)
-            .and_then(|file| read_bounded_text(file, GENESIS_BYTES_MAX))
-            .map_err(|error| CliError::fatal(path.display(), &error))?;
-        let genesis: Genesis =
-            toml::from_str(&text).map_err(|error| CliError::fatal(path.display(), &error))?;
+    fn read(path: &Path) -> Result<Self, CliError> {
+        let genesis =
+            read_genesis(path).map_err(|error| CliError::fatal(path.display(), &error))?;
         let addresses = genesis.validators.iter();
         let unknown = addresses.map(|key| (AccountAddress::from_public_key(key), None));
-        Ok((Self(unknown.collect()), text))
+        Ok(Self(unknown.collect()))
     }
 
     /// Adds the validators of a node's peers.
@@ -104,7 +100,7 @@ impl Validators {
 fn add_local(runtime: &Runtime, dir: &Path, roots: &TrustedRoots) -> Result<(), CliError> {
     let nodes = nodes(dir)?;
     let number = next_number(&nodes)?;
-    let (mut validators, _) = Validators::read(&dir.join(GENESIS))?;
+    let mut validators = Validators::read(&dir.join(GENESIS))?;
     let mut admitting = Vec::new();
     for node in &nodes {
         let config = configuration(node)?;
@@ -205,7 +201,7 @@ struct Remote<'a> {
 impl Remote<'_> {
     /// Creates the directory `node` and admits the full node at the targets.
     fn add(&self, runtime: &Runtime, node: &Path) -> Result<(), CliError> {
-        let (mut validators, genesis) = Validators::read(self.genesis)?;
+        let mut validators = Validators::read(self.genesis)?;
         for target in &self.targets {
             let Peers { peers } = runtime
                 .block_on(target.get("/peers"))
@@ -228,7 +224,8 @@ impl Remote<'_> {
         let new = NewNode::full_node()?;
         let entry = new.entry(self.address.to_owned(), self.relay.to_owned());
         create_directory(node)?;
-        write(&node.join(GENESIS), &genesis)?;
+        fs::copy(self.genesis, node.join(GENESIS))
+            .map_err(|error| CliError::fatal(node.join(GENESIS).display(), &error))?;
         new.create(node, peers, &configuration)?;
         let mut problems = Vec::new();
         for target in &self.targets {

@@ -5,7 +5,7 @@ use super::{
     arguments::InitArguments,
     files::{Configuration, GENESIS, ListenAddresses, NODES_MAX, NewNode, write},
 };
-use crate::consensus::PeerEntry;
+use crate::{consensus::PeerEntry, genesis::genesis_text};
 use ledger_execution::development_genesis;
 use ledger_types::{Genesis, Parameters, Vendor};
 use std::fs;
@@ -40,7 +40,7 @@ pub fn execute(arguments: &InitArguments) -> Result<(), CliError> {
     let nodes = (0..count)
         .map(new_node)
         .collect::<Result<Vec<NewNode>, _>>()?;
-    let genesis = toml::to_string(&genesis(&nodes))
+    let genesis = genesis_text(&genesis(&nodes))
         .map_err(|error| CliError::fatal("the genesis has no TOML form", &error))?;
     write(&dir.join(GENESIS), &genesis)?;
     let entries: Vec<PeerEntry> = (0..)
