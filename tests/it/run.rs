@@ -1,22 +1,82 @@
 //! The command `run`: its output and its end.
 
 use ledger_test_support::{TestAccount, node::TestNode};
+use reqwest::Method;
 
 #[tokio::test]
 async fn prints_and_funds_the_accounts_of_a_development_chain() {
     let node = TestNode::start(&[]);
     let greeting = node.greeting.join("\n");
     assert!(greeting.contains("development only"), "{greeting}");
-    let addresses: Vec<_> = node
+    let accounts: Vec<_> = node
         .greeting
         .iter()
-        .filter_map(|line| line.trim().strip_prefix("account "))
+        .filter_map(|line| account(line))
         .collect();
-    assert_eq!(addresses.len(), 5, "{greeting}");
-    for address in addresses {
-        assert!(
-            node.balance(&address.parse().unwrap()).await > 0,
-            "{address}"
+    assert_eq!(accounts.len(), 5, "{greeting}");
+    for (address, balance) in accounts {
+        assert_eq!(node.balance(&address.parse().unwrap()).await, balance);
+    }
+}
+
+/// Returns address and balance of a line about a funded account.
+fn account(line: &str) -> Option<(&str, u64)> {
+    let (address, balance) = line
+        .trim()
+        .strip_prefix("account ")?
+        .split_once(" holds ")?;
+    Some((address, balance.parse().unwrap()))
+}
+
+#[tokio::test]
+async fn prints_the_directory_and_whether_the_ledger_is_new() {
+    let mut node = TestNode::start(&[]);
+    let data = std::fs::canonicalize(node.directory().join("data")).unwrap();
+    let line = |node: &TestNode| node.greeting.last().cloned().unwrap();
+    assert_eq!(line(&node), format!("ledger new, in {}", data.display()));
+    // The first development account, whose key is public.
+    let first = node.greeting.iter().find_map(|line| account(line)).unwrap();
+    let (address, before) = (first.0.to_owned(), first.1);
+    let url = format!("{}/fund", node.faucet.as_ref().unwrap());
+    let body = serde_json::json!({ "address": address, "amount": 5 });
+    let funded = node.http.send_json(Method::POST, &url, &body).await;
+    assert_eq!(funded.status, 200, "{}", funded.text);
+    node.stop("TERM");
+    let node = node.restart();
+    let height = node.get("/v1").await.json["block_height"].clone();
+    let continued = format!(
+        "ledger continued from height {}, in {}",
+        height.as_str().unwrap(),
+        data.display()
+    );
+    assert_eq!(line(&node), continued);
+    let funded = format!("account {address} holds {}", before + 5);
+    assert!(
+        node.greeting.iter().any(|line| line.trim() == funded),
+        "{:?}",
+        node.greeting
+    );
+}
+
+#[test]
+fn warns_that_other_machines_reach_a_development_chain() {
+    let warning = "other machines reach a development chain";
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("genesis.toml");
+    std::fs::write(&file, "chain_id = 7\naccounts = []\n").unwrap();
+    let own = format!("chain.genesis={}", file.display());
+    for (settings, is_warned) in [
+        (vec!["api.listen=0.0.0.0:0"], true),
+        (vec![], false),
+        (vec!["api.listen=0.0.0.0:0", &*own], false),
+    ] {
+        let mut node = TestNode::start(&settings);
+        node.stop("TERM");
+        assert_eq!(
+            node.log().contains(warning),
+            is_warned,
+            "{settings:?}: {}",
+            node.log()
         );
     }
 }
@@ -30,7 +90,7 @@ async fn creates_a_chain_from_a_genesis_file_without_a_faucet() {
     std::fs::write(&file, genesis).unwrap();
     let node = TestNode::start(&[&format!("chain.genesis={}", file.display())]);
     assert_eq!(node.faucet, None);
-    assert!(node.greeting.is_empty(), "{:?}", node.greeting);
+    assert_eq!(node.greeting.len(), 1, "{:?}", node.greeting);
     let response = node.get("/v1").await;
     assert_eq!(response.json["chain_id"], 77);
     assert!(response.headers.contains_key("x-other-chain-id"));

@@ -3,7 +3,7 @@
 
 use super::{CliError, output};
 use crate::{
-    compose::check_config,
+    compose::{StartCheck, check_config, check_start},
     config::{self, Config, ConfigOptions, Preset},
 };
 
@@ -16,6 +16,10 @@ pub struct Arguments {
     /// Print every setting with its default, unit and reason instead; ignores the environment
     #[arg(long)]
     defaults: bool,
+    /// Check what a start checks instead, without starting or writing: settings, files, genesis,
+    /// addresses, limits of the process and the ledger. Prints the chain, and all errors
+    #[arg(long, conflicts_with_all = ["defaults", "schema"])]
+    check: bool,
     /// Print the JSON Schema of a configuration file instead; ignores the environment
     #[arg(long, conflicts_with = "defaults")]
     schema: bool,
@@ -39,7 +43,8 @@ enum Command {
 /// # Errors
 ///
 /// Returns [`CliError::Configuration`] if the configuration cannot be loaded or, after it is
-/// printed, if no node starts with it. Returns [`CliError::Fatal`] if standard output cannot be
+/// printed, if no node starts with it, and [`CliError::Several`] with all errors that a start would
+/// find. Returns [`CliError::Fatal`] if standard output cannot be
 /// written.
 pub fn execute(before: ConfigOptions, arguments: Arguments) -> Result<(), CliError> {
     let options = before.followed_by(arguments.options);
@@ -56,6 +61,16 @@ pub fn execute(before: ConfigOptions, arguments: Arguments) -> Result<(), CliErr
         return Ok(output::line(&config::schema())?);
     }
     let config = Config::load(&options, std::env::vars_os())?;
+    if arguments.check {
+        let StartCheck { lines, errors } = check_start(&config);
+        for line in &lines {
+            output::line(line)?;
+        }
+        return match errors.is_empty() {
+            true => Ok(output::line("a start finds no error")?),
+            false => Err(CliError::Several(errors)),
+        };
+    }
     // First, because the printed origins show which layer has the value that is rejected.
     output::line(config.render().trim_end())?;
     check_config(&config)?;

@@ -21,6 +21,8 @@ pub enum CliError {
     Configuration(ConfigError),
     /// Any other error: exit code 1.
     Fatal(String),
+    /// Several errors of a start: exit code 2 if one is of the configuration, and otherwise 1.
+    Several(Vec<RunError>),
 }
 
 impl CliError {
@@ -38,14 +40,27 @@ impl CliError {
         match self {
             Self::Configuration(_) => 2,
             Self::Fatal(_) => 1,
+            Self::Several(errors) => {
+                let mut errors = errors.iter();
+                let is_configuration = |error| matches!(error, &RunError::Configuration(_));
+                if errors.any(is_configuration) { 2 } else { 1 }
+            }
         }
     }
 
     /// Writes the error to standard error, as the last line of the process.
     pub fn report(&self) {
+        let configuration = |error: &ConfigError| format!("ledger-node: configuration: {error}");
         let text = match self {
-            Self::Configuration(error) => format!("ledger-node: configuration: {error}"),
+            Self::Configuration(error) => configuration(error),
             Self::Fatal(text) => format!("ledger-node: {text}"),
+            Self::Several(errors) => {
+                let lines = errors.iter().map(|error| match error {
+                    RunError::Configuration(error) => configuration(error),
+                    RunError::Fatal(text) => format!("ledger-node: {text}"),
+                });
+                lines.collect::<Vec<_>>().join("\n")
+            }
         };
         telemetry::write_last(&printable(&text));
     }

@@ -2,12 +2,11 @@
 
 use super::{CliError, output};
 use crate::{
-    compose::{RunFailure, RunHooks, run},
+    compose::{FundedAccount, Greeting, RunFailure, RunHooks, run},
     config::{Config, ConfigOptions},
     telemetry,
 };
 use ledger_client::signer::private_key_text;
-use ledger_execution::development_accounts;
 use ledger_types::Genesis;
 use std::{io, process};
 
@@ -37,30 +36,26 @@ pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
     Err(error.into())
 }
 
-/// Prints the accounts of a development chain, then the ready line.
-fn print_ready(ready: &str, genesis: &Genesis) -> io::Result<()> {
-    if genesis.development {
-        output::line(&development_text(genesis))?;
+/// Prints the accounts of a development chain, then the ledger, then the ready line.
+fn print_ready(greeting: &Greeting) -> io::Result<()> {
+    if greeting.genesis.development {
+        output::line(&development_text(greeting))?;
     }
-    output::line(ready)
+    output::line(&format!("ledger {}", greeting.ledger))?;
+    output::line(&greeting.ready)
 }
 
 /// Returns the text about the funded accounts of a development chain, with their private keys.
-fn development_text(genesis: &Genesis) -> String {
+fn development_text(greeting: &Greeting) -> String {
+    let Genesis {
+        chain_id, vendor, ..
+    } = &greeting.genesis;
     let mut text = format!(
-        "Development chain {} ({}). The keys of these funded accounts are public: use them for development only.",
-        genesis.chain_id, genesis.vendor
+        "Development chain {chain_id} ({vendor}). The keys of these funded accounts are public: use them for development only."
     );
-    // A genesis file may fund only some of them.
-    let funded = development_accounts().into_iter().filter(|account| {
-        genesis
-            .accounts
-            .iter()
-            .any(|in_genesis| in_genesis.address == account.address)
-    });
-    for account in funded {
+    for FundedAccount { account, balance } in &greeting.accounts {
         text += &format!(
-            "\n  account {}\n  private key {}",
+            "\n  account {} holds {balance}\n  private key {}",
             account.address.to_long_hex(),
             *private_key_text(&account.private_key)
         );

@@ -21,21 +21,55 @@ pub struct CheckedConfig {
     pub admin_token: Option<Token>,
 }
 
-/// Checks a configuration as a start does before it opens the ledger. Starts nothing and logs
-/// nothing.
+/// The results of all checks of a configuration and of the files that it names.
+#[derive(Debug)]
+pub struct ConfigCheck {
+    /// The genesis of the chain, if it can be used.
+    pub genesis: Option<ConfiguredGenesis>,
+    certificates: Option<LoadedCertificates>,
+    admin_token: Option<Option<Token>>,
+    /// All errors, in the order of a start.
+    pub errors: Vec<ConfigError>,
+}
+
+impl ConfigCheck {
+    /// Checks a configuration as a start does before it opens the ledger. Starts nothing and logs
+    /// nothing.
+    pub fn new(config: &Config) -> Self {
+        let mut errors = settings_errors(config.settings());
+        let genesis = configured_genesis(config).map_err(|error| errors.push(error));
+        let certificates = LoadedCertificates::load(config).map_err(|error| errors.push(error));
+        let admin_token = configured_token(config).map_err(|error| errors.push(error));
+        Self {
+            genesis: genesis.ok(),
+            certificates: certificates.ok(),
+            admin_token: admin_token.ok(),
+            errors,
+        }
+    }
+}
+
+/// Checks a configuration as [`ConfigCheck`] does.
 ///
 /// # Errors
 ///
-/// Returns [`ConfigError::Contradiction`] as [`check_settings`] does, or if a setting contradicts
-/// the genesis or the private key is not that of the certificate. Returns
+/// Returns the first error: those of [`check_settings`], then [`ConfigError::Contradiction`] if a
+/// setting contradicts the genesis or a private key is not that of its certificate, and
 /// [`ConfigError::BadValue`] if a setting names a file that cannot be read or used.
+///
+/// # Panics
+///
+/// Panics if a check has neither a result nor an error.
 pub fn check_config(config: &Config) -> Result<CheckedConfig, ConfigError> {
-    check_settings(config.settings())?;
-    Ok(CheckedConfig {
-        genesis: configured_genesis(config)?,
-        certificates: LoadedCertificates::load(config)?,
-        admin_token: configured_token(config)?,
-    })
+    let check = ConfigCheck::new(config);
+    match check.errors.into_iter().next() {
+        Some(error) => Err(error),
+        None => Ok(CheckedConfig {
+            genesis: check.genesis.expect("no error is that of the genesis"),
+            certificates: check.certificates.expect("nor of a certificate"),
+            admin_token: check.admin_token.expect("nor of the token"),
+        }),
+    }
 }
 
 /// Checks the settings against each other, without the files that they name.
@@ -46,11 +80,19 @@ pub fn check_config(config: &Config) -> Result<CheckedConfig, ConfigError> {
 /// of TLS is set, or if the admin listener can be reached from other machines without a token,
 /// directly or through a proxy.
 pub fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
-    check_limit(settings)?;
-    for tls in TlsSettings::ALL {
-        tls.check_pair(settings)?;
+    match settings_errors(settings).into_iter().next() {
+        Some(error) => Err(error),
+        None => Ok(()),
     }
-    AdminExposure::new(settings).check_token(settings.admin.token_file.is_some())
+}
+
+/// Returns the errors of [`check_settings`].
+fn settings_errors(settings: &Settings) -> Vec<ConfigError> {
+    let pairs = TlsSettings::ALL.map(|tls| tls.check_pair(settings));
+    let has_token = settings.admin.token_file.is_some();
+    let checks = [check_limit(settings)].into_iter().chain(pairs);
+    let checks = checks.chain([AdminExposure::new(settings).check_token(has_token)]);
+    checks.filter_map(Result::err).collect()
 }
 
 /// Checks that `pruner.window_bytes` can be kept.

@@ -1,6 +1,8 @@
 //! The start of a node, with its consensus engine if several validators order the chain.
 
 use super::error::RunError;
+#[cfg(feature = "bft")]
+use crate::consensus::{ConsensusDirectory, ConsensusError};
 use crate::{config::Settings, consensus::PeerRegistry};
 use ledger_actors::Node;
 use ledger_store::Store;
@@ -31,15 +33,42 @@ pub async fn start_node(
     Ok((node, Engine::default()))
 }
 
+/// Checks the keys and the peers of a node of several validators, as its start does.
+///
+/// # Errors
+///
+/// Returns [`RunError::Fatal`] if a file of `consensus.directory` cannot be used.
+#[cfg(feature = "bft")]
+pub fn check_consensus(settings: &Settings) -> Result<(), RunError> {
+    let Some(directory) = &settings.consensus.directory else {
+        return Ok(());
+    };
+    let check = || -> Result<(), ConsensusError> {
+        let directory = ConsensusDirectory::new(directory);
+        directory.secrets()?;
+        directory.peers().peers()?;
+        Ok(())
+    };
+    check().map_err(|error| RunError::fatal("consensus.directory", &error))
+}
+
+/// Accepts any settings, because a program without an engine reads no directory of one.
+///
+/// # Errors
+///
+/// Returns none.
+#[cfg(not(feature = "bft"))]
+pub fn check_consensus(_: &Settings) -> Result<(), RunError> {
+    Ok(())
+}
+
 #[cfg(feature = "bft")]
 pub use bft::Engine;
 
 #[cfg(feature = "bft")]
 mod bft {
     use super::*;
-    use crate::consensus::{
-        ConsensusDirectory, ConsensusError, PreparedEngine, RunningEngine, RunningPeers,
-    };
+    use crate::consensus::{PreparedEngine, RunningEngine, RunningPeers};
     use ledger_crypto::HashValue;
     use std::path::Path;
 

@@ -4,7 +4,7 @@
 use super::{error::RunError, genesis::ConfiguredGenesis};
 use crate::config::{ConfigError, Settings};
 use ledger_execution::{build_chain, execute_genesis};
-use ledger_store::{FileSize, Store, WAL_BYTES_MAX};
+use ledger_store::{FileSize, Inspection, Store, WAL_BYTES_MAX, inspect_directory};
 use ledger_types::{FrameworkUpgrade, Genesis};
 use ledger_vm::Chain;
 use std::path::{self, Path};
@@ -18,6 +18,8 @@ pub struct OpenLedger {
     pub genesis: Genesis,
     /// The chain of the ledger.
     pub chain: Chain,
+    /// The directory, and whether the ledger is new, in words.
+    pub words: String,
 }
 
 /// Opens the ledger in the data directory. Commits block 0 if the directory is empty.
@@ -43,7 +45,7 @@ pub fn open_ledger(
     let opened = Store::open_checked(directory, &settings.store, check_bytes_max);
     let mut store = opened.map_err(open_error)?;
     let stored = store.genesis().map_err(access_error)?.zip(store.height());
-    let (genesis, chain) = match stored {
+    let (genesis, chain, words) = match stored {
         None => {
             let genesis = configured.genesis;
             let chain = build(&genesis)?;
@@ -51,7 +53,7 @@ pub fn open_ledger(
                 .initialize(&genesis, &execute_genesis(&genesis, &chain))
                 .map_err(access_error)?;
             tracing::info!(directory = %absolute(directory), "created a ledger");
-            (genesis, chain)
+            (genesis, chain, format!("new, in {}", absolute(directory)))
         }
         Some((found, height)) => {
             let genesis = continued_genesis(&found, configured, height).map_err(contradiction)?;
@@ -63,7 +65,8 @@ pub fn open_ledger(
                 tracing::info!(upgrades, "added framework upgrades");
             }
             tracing::info!(directory = %absolute(directory), height, "opened the ledger");
-            (genesis, chain)
+            let words = format!("continued from height {height}, in {}", absolute(directory));
+            (genesis, chain, words)
         }
     };
     if store.height() == Some(0) {
@@ -73,7 +76,37 @@ pub fn open_ledger(
         store,
         genesis,
         chain,
+        words,
     })
+}
+
+/// Checks that [`open_ledger`] can open the ledger in the data directory, without writing anything.
+/// Returns what it would find there, in words.
+///
+/// # Errors
+///
+/// Returns the errors of [`open_ledger`], as far as they can be found without a replay of the log.
+pub fn inspect_ledger(
+    settings: &Settings,
+    configured: ConfiguredGenesis,
+) -> Result<String, RunError> {
+    let directory = &settings.storage.data_dir;
+    let found = inspect_directory(directory, &settings.store, settings.storage.check_bytes_max)
+        .map_err(|error| RunError::fatal("storage.data_dir", &error))?;
+    let state = match found {
+        Inspection::Empty => "none yet, a start creates it".to_owned(),
+        Inspection::Unclosed => {
+            "was not closed, so a start reads all of it, and only then compares the chain"
+                .to_owned()
+        }
+        Inspection::Ledger { genesis, height } => {
+            continued_genesis(&genesis, configured, height).map_err(|cause| {
+                ConfigError::Contradiction(format!("{}: {cause}", directory.display()))
+            })?;
+            format!("of this chain, at height {height}")
+        }
+    };
+    Ok(format!("ledger in {}: {state}", absolute(directory)))
 }
 
 /// Returns the absolute path of the data directory, whose setting is relative to the directory in

@@ -87,6 +87,22 @@ pub fn side_listeners(settings: &Settings, genesis: &Genesis) -> usize {
     listener_addresses(settings, genesis).count() - 1
 }
 
+/// Checks that the system allows the threads of the listeners.
+///
+/// # Errors
+///
+/// Returns [`RunError::Fatal`] if it refuses one of them.
+pub fn check_threads(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
+    // Each listener has a thread that accepts connections. Listeners beside the API have one worker
+    // each.
+    let side = side_listeners(settings, genesis);
+    let threads = worker_threads(settings.api_listener.workers) + 1 + 2 * side;
+    check_thread_limit(threads).map_err(|error| {
+        let action = format!("the {threads} threads of the listeners cannot be started");
+        RunError::fatal(action, &error)
+    })
+}
+
 impl Listeners {
     /// Binds all addresses and starts the listeners, which serve after
     /// [`Self::wait_until_serving`].
@@ -100,14 +116,7 @@ impl Listeners {
         node: &NodeHandle,
         resources: ListenerResources,
     ) -> Result<Self, RunError> {
-        let side = side_listeners(settings, genesis);
-        // Each listener has a thread that accepts connections. Listeners beside the API have one
-        // worker each.
-        let threads = worker_threads(settings.api_listener.workers) + 1 + 2 * side;
-        check_thread_limit(threads).map_err(|error| {
-            let action = format!("the {threads} threads of the listeners cannot be started");
-            RunError::fatal(action, &error)
-        })?;
+        check_threads(settings, genesis)?;
         let state = ApiState::new(node.clone(), settings.api.clone());
         let parts = Parts {
             settings,

@@ -6,7 +6,7 @@
 //! start continues from what is durable.
 
 use super::{
-    addresses::check_addresses,
+    addresses::{address_errors, exposed_development_listeners},
     admin_gate::admin_gate,
     checked_config::check_config,
     consensus::{Engine, start_node},
@@ -15,6 +15,7 @@ use super::{
     error::RunError,
     final_flight::FinalFlight,
     genesis::ConfiguredGenesis,
+    greeting::{Greeting, funded_accounts},
     ledger::{OpenLedger, open_ledger},
     listeners::{ListenerResources, Listeners, side_listeners},
     overload_log::OverloadLog,
@@ -43,8 +44,8 @@ use std::io;
 /// The functions with which a command reports on a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunHooks {
-    /// Prints that the node serves. Its arguments are the ready line and the genesis of the chain.
-    pub on_ready: fn(&str, &Genesis) -> io::Result<()>,
+    /// Prints that the node serves.
+    pub on_ready: fn(&Greeting) -> io::Result<()>,
     /// Ends the process immediately, because the ledger is damaged or because of a signal during a
     /// stop. Its argument is the error message.
     pub on_abort: fn(String) -> !,
@@ -104,7 +105,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
     drop(opening);
     signals.record_open();
     system.block_on(async {
-        let genesis = ledger.genesis.clone();
+        let (genesis, words) = (ledger.genesis.clone(), ledger.words.clone());
         let certificates = prepared.resources.certificates.clone();
         let admin_gate = prepared.resources.admin_gate.clone();
         let starting = report_step("starting the actors and the listeners", config.settings());
@@ -125,7 +126,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         let revert = RevertTask::start(service.listeners.settings());
         let node = service.node.handle();
         let watchdog = Watchdog::start(move || node.stalls().iter().all(Stall::waits_for_peers));
-        let served = match service.announce(&genesis, hooks) {
+        let served = match service.announce(genesis, words, hooks).await {
             Ok(()) => service.serve(&mut signals).await,
             Err(error) => Err(ServeError::Listener(error)),
         };
@@ -167,6 +168,14 @@ fn prepare(
     let genesis = checked.genesis;
     start_log(settings, &genesis.genesis)?;
     log_overrides(config);
+    for (listener, address) in exposed_development_listeners(settings, &genesis.genesis) {
+        tracing::warn!(
+            listener,
+            %address,
+            "other machines reach a development chain, whose keys are public: anybody can spend its \
+             coins; listen on 127.0.0.1, or start a chain of your own (ledger-node genesis new)"
+        );
+    }
     let certificates = checked.certificates;
     for (tls, certificate) in [
         (TlsSettings::API, &certificates.api),
@@ -176,7 +185,9 @@ fn prepare(
             warn_if_key_is_exposed(tls.private_key, certificate);
         }
     }
-    check_addresses(settings, &genesis.genesis)?;
+    if let Some(error) = address_errors(settings, &genesis.genesis).next() {
+        return Err(error);
+    }
     let side_listeners = side_listeners(settings, &genesis.genesis);
     let connections = raise_descriptor_limit(settings, side_listeners)?;
     let directory = &settings.storage.data_dir;
@@ -325,16 +336,27 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Returns [`RunError::Fatal`] if standard output cannot be written. The file of the restored
-    /// mempool stays then.
-    fn announce(&mut self, genesis: &Genesis, hooks: RunHooks) -> Result<(), RunError> {
+    /// Returns [`RunError::Fatal`] if standard output cannot be written, or the ledger cannot be
+    /// read. The file of the restored mempool stays then.
+    async fn announce(
+        &mut self,
+        genesis: Genesis,
+        ledger: String,
+        hooks: RunHooks,
+    ) -> Result<(), RunError> {
         let ready = format!("ready {}", self.listeners.ready_words());
+        let greeting = Greeting {
+            accounts: funded_accounts(&self.node.handle(), &genesis).await?,
+            ready,
+            ledger,
+            genesis,
+        };
         // Before the line is printed, because its reader may probe the node.
         self.phase.enter(Phase::Serving);
         // Before the line is printed, because its reader may expect the whole start in the log.
-        tracing::info!("{ready}");
+        tracing::info!("{}", greeting.ready);
         telemetry::flush();
-        (hooks.on_ready)(&ready, genesis)
+        (hooks.on_ready)(&greeting)
             .map_err(|error| RunError::fatal("standard output cannot be written", &error))?;
         // From here on every regular end of the process saves the mempool again.
         self.node.discard_saved_pool();

@@ -194,9 +194,6 @@ async fn rejects_an_incomplete_or_foreign_file_without_changing_it() {
     }
 }
 
-/// An address that no machine has (RFC 5737).
-const UNREACHABLE: &str = "192.0.2.1:9";
-
 /// Runs a node on a damaged file until it ends, and returns whether it rejected the file.
 ///
 /// Without a comparison of checksums at the start, the database may find the damage all the same.
@@ -205,10 +202,12 @@ fn is_rejected(file: &[u8], is_compared: bool) -> bool {
     let data = directory.path().join("data");
     fs::create_dir(&data).unwrap();
     fs::write(data.join("ledger.redb"), file).unwrap();
-    // The address cannot be bound, so that the process ends whatever the file is.
+    // The process ends whatever the file is.
+    let [api, admin] = TestNode::settings_of_a_late_failure();
     let check_bytes_max = if is_compared { u32::MAX } else { 0 };
     let settings = [
-        format!("api.listen={UNREACHABLE}"),
+        api,
+        admin,
         format!("storage.check_bytes_max={check_bytes_max}"),
     ];
     let mut command = TestNode::command(directory.path(), &settings);
@@ -225,9 +224,9 @@ fn is_rejected(file: &[u8], is_compared: bool) -> bool {
             "a rejected file was changed: {log}"
         );
     } else {
-        // The only error of this start is the address of its listener.
+        // The only error of this start is the address of its second listener.
         let last = log.lines().last().unwrap_or_default();
-        let is_listener = last.starts_with("ledger-node: ") && last.contains(UNREACHABLE);
+        let is_listener = last.starts_with("ledger-node: ") && last.contains("api.listen");
         assert!(is_listener, "{log}");
     }
     is_rejected

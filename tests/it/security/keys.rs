@@ -73,9 +73,8 @@ fn creates_a_key_file_that_only_its_owner_can_read() {
 #[test]
 fn creates_a_data_directory_that_only_its_owner_can_read() {
     let directory = tempfile::tempdir().unwrap();
-    // The start fails after the ledger is created, on an address that no machine has (RFC 5737).
-    let address = "api.listen=192.0.2.1:9".to_owned();
-    let command = TestNode::command(directory.path(), &[address]);
+    let settings = TestNode::settings_of_a_late_failure();
+    let command = TestNode::command(directory.path(), &settings);
     let output = with_open_umask(&command).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(mode(&directory.path().join("data")), 0o700);

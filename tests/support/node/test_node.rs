@@ -5,6 +5,7 @@ use crate::http::{HttpClient, NodeClient, TestCertificate};
 use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader},
+    net::TcpListener,
     ops::Deref,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -123,6 +124,14 @@ impl TestNode {
             greeting.push(line);
         }
         Err(child.wait().unwrap())
+    }
+
+    /// Returns settings with which a start fails after it has opened the ledger: two listeners have
+    /// one address. No other test listens on this loopback address, so its port stays free.
+    pub fn settings_of_a_late_failure() -> [String; 2] {
+        let unused = TcpListener::bind("127.0.0.9:0").unwrap();
+        let address = unused.local_addr().unwrap();
+        ["api", "admin"].map(|name| format!("{name}.listen={address}"))
     }
 
     /// Returns the command that starts a node in `directory` on free ports.
