@@ -72,8 +72,8 @@ mod routes;
 pub use config::{ApiConfig, SwitchSettings};
 pub use context::{ApiState, ResponseCache, ResponseCacheStatus, UnencodedBody};
 pub use error::{
-    ErrorBody, ErrorCode, ErrorKind, Switch, TransactionName, UNWRITABLE_RETRY_AFTER_SECS,
-    extraction_error, unknown_route, wrong_method,
+    ErrorBody, ErrorCode, ErrorKind, SDK_NEEDS_PRESET, Switch, TransactionName,
+    UNWRITABLE_RETRY_AFTER_SECS, extraction_error, unknown_route, wrong_method,
 };
 pub use limits::{
     Connection, DeniedAddresses, Execution, FunctionName, RouteMeters, RouteStatus, SwitchChange,

@@ -156,6 +156,35 @@ async fn supports_every_form_of_request_and_response() {
     }
 }
 
+/// An SDK learns on its first call that the chain has other names, not when a later one fails.
+#[tokio::test]
+async fn names_the_preset_to_an_sdk_on_a_chain_with_another_vendor_word() {
+    let address = TestAccount::from_seed(1).address.to_string();
+    let (other, own) = (
+        TestNode::start(&[]),
+        TestNode::start(&["chain.vendor=aptos"]),
+    );
+    for path in ["/fund", &format!("/mint?address={address}")] {
+        let body = json!({ "address": address, "amount": 1 });
+        let request = |node: &TestNode| {
+            let url = format!("{}{path}", node.faucet.as_ref().unwrap());
+            let request = node.http.request(Method::POST, &url).json(&body);
+            request.header("x-aptos-client", "aptos-typescript-sdk/7.3.0")
+        };
+        let rejected = other.http.try_send(request(&other)).await.unwrap();
+        assert_eq!(rejected.status, 400, "{path}: {}", rejected.text);
+        let expected = "this chain has the vendor word NODE; an SDK of Aptos needs a chain with \
+                        the vendor word APTOS: start a new one with `ledger-node run --preset sdk`";
+        assert!(
+            rejected.text.contains(expected),
+            "{path}: {}",
+            rejected.text
+        );
+        let paid = own.http.try_send(request(&own)).await.unwrap();
+        assert_eq!(paid.status, 200, "{path}: {}", paid.text);
+    }
+}
+
 #[tokio::test]
 async fn rejects_unknown_routes_and_methods_with_an_error_body() {
     let node = TestNode::start(&[]);

@@ -28,14 +28,14 @@ def binary() -> Path:
 class NodeProcess:
     """A running node with `config/<preset>.toml` and `settings` (`section.key=value`).
 
-    `api`, `graphql`, `faucet` and `admin` are its addresses. Its ledger is in `data`, which remains
-    after the end of the process, or in a temporary directory. `build` is the program to run, by
-    default that of `binary`.
+    If `preset` is None, the node has no preset. `api`, `graphql`, `faucet` and `admin` are its
+    addresses. Its ledger is in `data`, which remains after the end of the process, or in a
+    temporary directory. `build` is the program to run, by default that of `binary`.
     """
 
     def __init__(
         self,
-        preset: str,
+        preset: str | None,
         settings: tuple[str, ...] = (),
         data: Path | None = None,
         build: Path | None = None,
@@ -46,12 +46,12 @@ class NodeProcess:
             f"{name}.listen=127.0.0.1:0" for name in ("api", "graphql", "faucet", "admin")
         ]
         overrides = [part for setting in (*free_ports, *settings) for part in ("--set", setting)]
-        config = REPOSITORY / "config" / f"{preset}.toml"
+        config = ["--config", REPOSITORY / "config" / f"{preset}.toml"] if preset else []
         data = data or directory / "data"
         self._log = directory / "node.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [build or binary(), "run", "--config", config, *overrides, "--data-dir", data],
+                [build or binary(), "run", *config, *overrides, "--data-dir", data],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -63,7 +63,7 @@ describe("funding", { timeout: 120_000 }, () => {
     const { data } = await rejection(session.aptos.queryIndexer({ query }));
     assert.match(
       data.errors[0].message,
-      /^this node serves processor_status only: .*user_transactions/,
+      /^this node has no indexer and serves the query processor_status only: .*user_transactions/,
     );
     const { accountAddress } = Account.generate();
     await rejection(session.aptos.getAccountCoinsCount({ accountAddress }));

@@ -47,7 +47,10 @@ export class NodeProcess {
   #exited;
   #log = [];
 
-  /** Starts a node with `config/<preset>.toml` and `settings` (`key=value`), awaits its start. */
+  /**
+   * Starts a node with `config/<preset>.toml`, or without a preset if it is null, and `settings`
+   * (`key=value`). Awaits its start.
+   */
   static async start(preset, settings = []) {
     const node = new NodeProcess();
     node.#preset = preset;
@@ -65,10 +68,12 @@ export class NodeProcess {
   async #run() {
     const listeners = LISTENERS.map((name) => `${name}.listen=127.0.0.1:0`);
     const settings = [...listeners, ...this.#settings].flatMap((setting) => ["--set", setting]);
-    const config = join(REPOSITORY, "config", `${this.#preset}.toml`);
+    const preset = this.#preset
+      ? ["--config", join(REPOSITORY, "config", `${this.#preset}.toml`)]
+      : [];
     this.#child = spawn(
       binary(),
-      ["run", "--config", config, ...settings, "--data-dir", join(this.#directory, "data")],
+      ["run", ...preset, ...settings, "--data-dir", join(this.#directory, "data")],
       { stdio: ["ignore", "pipe", "pipe"] },
     );
     this.#exited = new Promise((resolve) => {

@@ -25,6 +25,11 @@ pub enum TransactionName {
     Version(u64),
 }
 
+/// The end of the message to an SDK that is used with a chain of another vendor word, whose names,
+/// signatures and media types are not those of the SDK.
+pub const SDK_NEEDS_PRESET: &str = "an SDK of Aptos needs a chain with the vendor word APTOS: \
+                                    start a new one with `ledger-node run --preset sdk`";
+
 /// Returns the reason for which a transaction was removed, as the end of a message.
 fn words_after(reason: Option<&RemovalReason>) -> String {
     reason
@@ -275,6 +280,12 @@ pub enum ErrorKind {
     /// The route does not accept the media type of the body.
     #[error("the `Content-Type` requested by the client is not supported: {0}")]
     UnsupportedContentType(String),
+    /// The body has the media type of an SDK, but the chain has another vendor word.
+    #[error(
+        "the `Content-Type` requested by the client is not supported: {0}; {preset}",
+        preset = SDK_NEEDS_PRESET
+    )]
+    MediaTypeOfSdk(String),
     /// The body has a content coding.
     #[error("the `Content-Encoding` of the request is not supported: {0}; send the body unencoded")]
     UnsupportedContentEncoding(String),
@@ -336,6 +347,7 @@ impl ErrorKind {
             Self::BodyTimeout { .. } => (Status::REQUEST_TIMEOUT, Code::WebFrameworkError),
             Self::UriTooLong { .. } => (Status::URI_TOO_LONG, Code::WebFrameworkError),
             Self::UnsupportedContentType(_)
+            | Self::MediaTypeOfSdk(_)
             | Self::UnsupportedContentEncoding(_)
             | Self::MissingContentType => (Status::UNSUPPORTED_MEDIA_TYPE, Code::WebFrameworkError),
             Self::BcsNotSupported(_) => (Status::BAD_REQUEST, Code::BcsNotSupported),

@@ -12,7 +12,7 @@ pub use body::{ErrorBody, ErrorCode};
 pub(crate) use fallback::no_route;
 pub use fallback::{extraction_error, unknown_route, wrong_method};
 pub(crate) use headers::LedgerHeaders;
-pub use kind::{ErrorKind, TransactionName};
+pub use kind::{ErrorKind, SDK_NEEDS_PRESET, TransactionName};
 pub use response::UNWRITABLE_RETRY_AFTER_SECS;
 pub(crate) use response::{ApiError, IDENTITY};
 pub use switch::Switch;

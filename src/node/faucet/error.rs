@@ -5,8 +5,9 @@ use actix_web::{
     http::{StatusCode, header},
 };
 use ledger_actors::{NotWritable, Overload};
-use ledger_api::{ErrorKind, UNWRITABLE_RETRY_AFTER_SECS};
+use ledger_api::{ErrorKind, SDK_NEEDS_PRESET, UNWRITABLE_RETRY_AFTER_SECS};
 use ledger_crypto::HashValue;
+use ledger_types::Vendor;
 use serde::Serialize;
 
 /// Reasons why a request is not funded.
@@ -15,6 +16,9 @@ pub enum FaucetError {
     /// The request cannot be understood.
     #[error("{0}")]
     InvalidRequest(String),
+    /// The client is an SDK that cannot use the account, because the chain has another vendor word.
+    #[error("this chain has the vendor word {0}; {preset}", preset = SDK_NEEDS_PRESET)]
+    ClientIsSdk(Vendor),
     /// The `Host` or `Origin` header is foreign.
     #[error("{0}")]
     Foreign(String),
@@ -82,7 +86,9 @@ struct Body {
 impl FaucetError {
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
-            Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
+            Self::InvalidRequest(_) | Self::ClientIsSdk(_) => {
+                (StatusCode::BAD_REQUEST, "InvalidRequest")
+            }
             Self::Foreign(_) => (StatusCode::FORBIDDEN, "WebFrameworkError"),
             Self::RejectedHead { status, .. } => (*status, "WebFrameworkError"),
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),

@@ -9,10 +9,11 @@ use crate::{
     access::{AllowedOrigins, HostOriginPolicy},
     config::FaucetSettings,
 };
+use actix_web::http::header::HeaderMap;
 use ledger_actors::{NodeHandle, Overload};
 use ledger_client::signer::Signer;
 use ledger_crypto::Ed25519PrivateKey;
-use ledger_types::AccountAddress;
+use ledger_types::{AccountAddress, Vendor};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -20,12 +21,18 @@ use tokio::sync::{mpsc, oneshot};
 /// reference node's faucet pays.
 const AMOUNT_DEFAULT: u64 = 100_000_000_000;
 
+/// Vendor word of the chains that the SDKs are made for, in lowercase.
+const SDK_VENDOR: &str = "aptos";
+/// Header with which the SDKs send their name and version.
+const SDK_HEADER: &str = "x-aptos-client";
+
 /// A handle to the funding task. Cheap to clone. The task ends when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct Faucet {
     queue: mpsc::Sender<Request>,
     times: Arc<BatchTimes>,
     amount_max: u64,
+    vendor: Vendor,
     /// The `Host` and `Origin` headers that the faucet accepts.
     pub policy: HostOriginPolicy,
 }
@@ -35,18 +42,33 @@ impl Faucet {
     pub fn start(node: NodeHandle, key: Ed25519PrivateKey, settings: &FaucetSettings) -> Self {
         let (queue, requests) = mpsc::channel(settings.queue_capacity);
         let times = Arc::<BatchTimes>::default();
+        let vendor = node.chain().identity().vendor.clone();
         let funder = Funder::new(node, Signer::new(key), Arc::clone(&times));
         actix_web::rt::spawn(funder.run(requests));
         Self {
             queue,
             times,
             amount_max: settings.amount_max,
+            vendor,
             policy: HostOriginPolicy {
                 section: "faucet",
                 hosts: settings.hosts.clone(),
                 origins: AllowedOrigins::LocalhostAnd(settings.origins.clone()),
             },
         }
+    }
+
+    /// Checks that the client is no SDK that cannot use the account.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`FaucetError::ClientIsSdk`] if the client is an SDK of Aptos, and the chain has
+    /// another vendor word: the transactions that such an SDK signs are invalid on this chain.
+    pub fn check_client(&self, headers: &HeaderMap) -> Result<(), FaucetError> {
+        if headers.contains_key(SDK_HEADER) && self.vendor.lower() != SDK_VENDOR {
+            return Err(FaucetError::ClientIsSdk(self.vendor.clone()));
+        }
+        Ok(())
     }
 
     /// Pays `amount`, or `faucet.amount_max` if that is less, and waits until the payment is

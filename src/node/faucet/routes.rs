@@ -94,6 +94,7 @@ async fn fund_by_body(
     faucet: &Faucet,
     body: UnencodedBody<BODY_BYTES_MAX>,
 ) -> Result<Funded, FaucetError> {
+    faucet.check_client(request.headers())?;
     let body: FundBody = parse_body(&body.0?, "the body cannot be read")?;
     let recipient = Recipient::new(body.address, body.auth_key, body.pub_key);
     let end = Connection::work_ends(request);
@@ -118,6 +119,7 @@ async fn mint(
     let funded = async {
         // Its content has no meaning, but a request that is incomplete must not be paid.
         body.0?;
+        faucet.check_client(request.headers())?;
         let query = query.into_inner();
         let return_txns = parse_parameter("return_txns", query.return_txns)?.unwrap_or(false);
         let amount = parse_parameter("amount", query.amount)?;

@@ -271,7 +271,20 @@ fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Erro
     let which = media_types
         .iter()
         .position(|known| given.eq_ignore_ascii_case(known));
-    which.ok_or_else(|| ErrorKind::UnsupportedContentType(given.to_ascii_lowercase()))
+    which.ok_or_else(|| unsupported(given.to_ascii_lowercase(), media_types))
+}
+
+/// Returns the error of a media type that is none of `media_types`.
+fn unsupported(given: String, media_types: &[&str]) -> ErrorKind {
+    const OF_ANY_VENDOR: &str = "application/x.";
+    const OF_SDK: &str = "application/x.aptos.";
+    let mut of_vendor = media_types
+        .iter()
+        .filter(|known| known.starts_with(OF_ANY_VENDOR));
+    if given.starts_with(OF_SDK) && of_vendor.any(|known| !known.starts_with(OF_SDK)) {
+        return ErrorKind::MediaTypeOfSdk(given);
+    }
+    ErrorKind::UnsupportedContentType(given)
 }
 
 /// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, because

@@ -36,7 +36,8 @@ pub(super) const BODY_BYTES_MAX: usize = 4 * 1024;
 /// Maximum number of brackets that a query may open. The query `processor_status` opens four.
 ///
 /// The limit bounds the nesting of the query, because the parser is recursive, and the number of
-/// fields that a query selects under aliases.
+/// fields that a query selects under aliases. The schema has no limit on depth of its own, whose error
+/// would precede that of an unknown field: the queries of SDKs to an indexer are deeper.
 const BRACKETS_MAX: usize = 16;
 
 /// Maximum number of tokens of a query. The query `processor_status` has 28. A token takes 2 us to
@@ -47,7 +48,7 @@ const TOKENS_MAX: usize = 256;
 const ERRORS_MAX: usize = 4;
 
 /// Prefix of every error message.
-const ERROR_PREFIX: &str = "this node serves processor_status only";
+const ERROR_PREFIX: &str = "this node has no indexer and serves the query processor_status only";
 
 /// A GraphQL request.
 #[derive(Deserialize, JsonSchema)]

@@ -29,8 +29,6 @@ const PROCESSORS: [&str; 6] = [
 /// Maximum number of fields in a query: several times the number of fields in the schema. Aliases
 /// of `__typename` do not count. The size of the body bounds them.
 const FIELDS_MAX: usize = 32;
-/// Maximum depth of nested fields: a list of rows, and a column of a row.
-const DEPTH_MAX: usize = 2;
 /// Maximum number of directives of a field. There are two, `@skip` and `@include`.
 const DIRECTIVES_MAX: usize = 2;
 
@@ -41,8 +39,6 @@ pub(super) static SCHEMA: LazyLock<Schema<QueryRoot, EmptyMutation, EmptySubscri
             .disable_introspection()
             .disable_suggestions()
             .limit_complexity(FIELDS_MAX)
-            .limit_depth(DEPTH_MAX)
-            .limit_recursive_depth(DEPTH_MAX)
             .limit_directives(DIRECTIVES_MAX)
             .finish()
     });

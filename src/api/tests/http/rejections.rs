@@ -169,6 +169,11 @@ async fn rejects_the_bcs_media_type_of_another_vendor() {
         .send("POST", "/v1/transactions", &headers, Some(b"{}"))
         .await;
     assert_error(&response, (415, "web_framework_error"), media_type);
+    let message = response.text();
+    assert!(
+        message.contains("ledger-node run --preset sdk"),
+        "{message}"
+    );
     api.stop().await;
 }
 

@@ -327,6 +327,16 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("the `Content-Type` requested by the client is not supported: text/plain"),
         ),
         (
+            ErrorKind::MediaTypeOfSdk(text("application/x.aptos.view_function+bcs")),
+            415,
+            "web_framework_error",
+            text(
+                "the `Content-Type` requested by the client is not supported: \
+                 application/x.aptos.view_function+bcs; an SDK of Aptos needs a chain with the \
+                 vendor word APTOS: start a new one with `ledger-node run --preset sdk`",
+            ),
+        ),
+        (
             ErrorKind::UnsupportedContentEncoding(text("gzip")),
             415,
             "web_framework_error",
