@@ -1,12 +1,13 @@
 """The Python programs of docs/use/quickstart.md, run with its preset (config/sdk.toml).
 
-The comment behind a `print(...)` is the line that it prints. A program runs unchanged, except for
-the default ports, which the ports of the node replace.
+The comment behind a `print(...)` is the line that it prints. A program runs in an empty directory.
+It is unchanged, except for the default ports, which the ports of the node replace.
 """
 
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from node_process import REPOSITORY, NodeProcess
@@ -33,12 +34,14 @@ class ProgramsOfDocuments(unittest.TestCase):
         ]:
             self.assertIn(default, source)
             source = source.replace(default, actual)
-        done = subprocess.run(
-            [sys.executable, "-c", source],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_SECS,
-        )
+        with tempfile.TemporaryDirectory(prefix="ledger-node-program-") as directory:
+            done = subprocess.run(
+                [sys.executable, "-c", source],
+                cwd=directory,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_SECS,
+            )
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.splitlines()
 

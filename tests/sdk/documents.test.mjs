@@ -1,13 +1,15 @@
 // The TypeScript programs of README.md and docs/use/quickstart.md, run against a node with the
 // preset that these documents name (config/sdk.toml).
 //
-// The comment behind a `console.log(...)` is the line that it prints. A program runs unchanged,
-// after a prelude that sets the addresses of the SDK's local network to those of the node. Node.js
-// runs it as JavaScript, so it has no type annotations.
+// The comment behind a `console.log(...)` is the line that it prints. A program is a file in a
+// directory outside of the repository, which has only the SDK. It runs unchanged, after a prelude
+// that sets the addresses of the SDK's local network to those of the node.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -20,6 +22,9 @@ const PROGRAM = /^```ts\n(.*?)^```$/gms;
 const PRINT = /console\.log\(/g;
 const STATED_PRINT = /console\.log\(.*\); \/\/ (.+)$/gm;
 const TIMEOUT_MS = 60_000;
+const PACKAGES = fileURLToPath(new URL("node_modules", import.meta.url));
+/** Name of a program, as README.md gives it. Node.js removes its types from 22.18 on. */
+const PROGRAM_FILE = "transfer.mts";
 
 const all = (pattern, text) => [...text.matchAll(pattern)];
 
@@ -43,13 +48,21 @@ async function run(source, node) {
     sdk.NetworkToFaucetAPI.local = ${JSON.stringify(faucet)};
     sdk.NetworkToIndexerAPI.local = ${JSON.stringify(indexer)};
   `;
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ["--input-type=module", "--eval", prelude + source],
-    // Programs on the command line import packages from the working directory.
-    { cwd: fileURLToPath(new URL(".", import.meta.url)), timeout: TIMEOUT_MS },
-  );
-  return stdout.trimEnd().split("\n");
+  const cwd = await mkdtemp(join(tmpdir(), "ledger-node-program-"));
+  try {
+    // As `npm install` of the SDK leaves the directory.
+    await symlink(PACKAGES, join(cwd, "node_modules"));
+    await writeFile(join(cwd, "prelude.mjs"), prelude);
+    await writeFile(join(cwd, PROGRAM_FILE), source);
+    const command = ["--import", "./prelude.mjs", PROGRAM_FILE];
+    const { stdout } = await promisify(execFile)(process.execPath, command, {
+      cwd,
+      timeout: TIMEOUT_MS,
+    });
+    return stdout.trimEnd().split("\n");
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
 }
 
 describe("the programs of the documents", { timeout: 2 * TIMEOUT_MS }, () => {
