@@ -5,7 +5,7 @@
 //!
 //! | folder | content |
 //! |---|---|
-//! | `io` | isolation of disk faults, identity of files, timing of syncs, number of pages |
+//! | `io` | isolation of disk faults, identity of files, files in memory, timing of syncs, number of pages |
 //! | `tables` | tables, keys, rows, digests |
 //! | `wal`, `index`, `consensus_log` | write-ahead log; memtables, runs, compaction, bloom filters; [`ConsensusLog`], the memory of a validator |
 //! | `read` | views, snapshots, queries, pages |
@@ -87,7 +87,7 @@ pub use io::{
     overlay::OVERLAY_BYTES_MAX,
     sync_stats::{SyncStats, SyncTimer},
 };
-pub use options::StoreOptions;
+pub use options::{MEMORY_LEDGER_BYTES_MAX, StoreOptions};
 pub use read::{
     accounts::TransactionSummary,
     decided::StoredDecidedBlock,

@@ -9,6 +9,7 @@ use crate::{
         open::{self, OpenDatabase},
     },
     index::compaction::CompactionConfig,
+    io::memory_file::MemoryFile,
     tables::{
         digest::DigestKey,
         schema::{META, META_GENESIS},
@@ -21,7 +22,7 @@ use crate::{
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedBlock, Genesis};
-use redb::ReadableDatabase;
+use redb::{ReadableDatabase, backends::InMemoryBackend};
 use std::{path::Path, sync::Arc};
 
 /// An open store.
@@ -84,6 +85,15 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
         Self::with_database(database, StoreLocation::Backend(Arc::new(log)))
+    }
+
+    /// Opens an empty store in memory. Its content ends with its writer, readers and snapshots.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Store::open`], which a store in memory has no reason for.
+    pub fn in_memory(options: &StoreOptions) -> Result<Self, StoreError> {
+        Self::open_backend(InMemoryBackend::new(), MemoryFile::default(), options)
     }
 
     /// Opens the store in `backend`, with `secret` as the digest key of an empty one.

@@ -31,6 +31,7 @@ mod hostile_bodies;
 mod hostile_pool;
 mod http2;
 mod http_1_0;
+mod in_memory;
 mod keep_alive;
 mod late_starts;
 mod log_reader;

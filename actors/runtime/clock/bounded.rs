@@ -40,8 +40,7 @@ pub(super) const FOLLOW_USECS_PER_USEC: u64 = 9;
 /// observations do not show that the clock was ahead for all of it.
 pub(super) const OBSERVED_USECS_MAX: u64 = 5_000_000;
 
-/// Earliest trusted time on a chain without blocks after genesis: 2026-01-01. An earlier reading
-/// means that the clock was never set.
+/// Earliest time of a system clock that was ever set: 2026-01-01.
 pub(super) const EARLIEST_USECS: u64 = 1_767_225_600_000_000;
 
 /// Configured limits of belief.
@@ -52,6 +51,9 @@ pub(crate) struct ClockLimits {
     /// Wall clock up to which the operator has confirmed the time, in microseconds since the Unix
     /// epoch. Applies at a start.
     pub(crate) confirmed_until_usecs: u64,
+    /// Earliest trusted time on a chain without blocks after genesis, in microseconds since the
+    /// Unix epoch.
+    pub(crate) earliest_usecs: u64,
 }
 
 /// Relation of the wall clock to the ledger's time.
@@ -186,7 +188,7 @@ impl BoundedTime {
 
     fn is_trustworthy(&self, wall_usecs: u64, elapsed_usecs: u64) -> bool {
         if !self.has_blocks() {
-            return wall_usecs >= EARLIEST_USECS;
+            return wall_usecs >= self.limits.earliest_usecs;
         }
         let lead_usecs = wall_usecs.saturating_sub(self.line_at(elapsed_usecs));
         lead_usecs <= self.limits.jump_max_usecs || wall_usecs <= self.limits.confirmed_until_usecs

@@ -67,6 +67,11 @@ impl LedgerClock {
         let limits = ClockLimits {
             jump_max_usecs: config.clock_jump_max_secs.saturating_mul(1_000_000),
             confirmed_until_usecs: config.clock_confirmed_until_secs.saturating_mul(1_000_000),
+            earliest_usecs: if source.is_chosen() {
+                0
+            } else {
+                EARLIEST_USECS
+            },
         };
         let ClockReading {
             wall_usecs,

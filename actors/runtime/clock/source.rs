@@ -19,7 +19,10 @@ pub struct ClockReading {
 
 /// A source of clock readings. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Clock(Source);
+pub struct Clock {
+    source: Source,
+    is_chosen: bool,
+}
 
 /// The source of the readings of a clock.
 #[derive(Clone, Default)]
@@ -47,12 +50,40 @@ impl Clock {
 
     /// Creates a clock from `read`, which returns both readings.
     pub fn from_readings(read: impl Fn() -> ClockReading + Send + Sync + 'static) -> Self {
-        Self(Source::Replaced(Arc::new(read)))
+        Self {
+            source: Source::Replaced(Arc::new(read)),
+            is_chosen: false,
+        }
+    }
+
+    /// Creates a clock that starts now at `start_secs`, in seconds since the Unix epoch, and runs as
+    /// fast as time passes.
+    pub fn starting_at_secs(start_secs: u64) -> Self {
+        let started_usecs = system_elapsed_usecs();
+        let start_usecs = start_secs.saturating_mul(1_000_000);
+        let clock = Self::new(move || {
+            start_usecs.saturating_add(system_elapsed_usecs().saturating_sub(started_usecs))
+        });
+        clock.chosen()
+    }
+
+    /// Returns this clock as one whose time is chosen, so that a new chain trusts it even if it
+    /// reads a time long ago. A clock of the system that does was never set.
+    pub fn chosen(self) -> Self {
+        Self {
+            is_chosen: true,
+            ..self
+        }
+    }
+
+    /// Returns whether the time is chosen.
+    pub(super) fn is_chosen(&self) -> bool {
+        self.is_chosen
     }
 
     /// Reads both clocks.
     pub fn read(&self) -> ClockReading {
-        match &self.0 {
+        match &self.source {
             Source::System => {
                 // First, because a thread that is preempted between the two readings then sees a
                 // wall clock that is ahead, which is ignored, and not one that is behind.
@@ -68,7 +99,7 @@ impl Clock {
 
     /// Returns the wall clock in microseconds since the Unix epoch.
     pub fn now_usecs(&self) -> u64 {
-        match &self.0 {
+        match &self.source {
             Source::System => system_wall_usecs(),
             Source::Replaced(read) => read().wall_usecs,
         }
@@ -82,7 +113,7 @@ impl Clock {
     /// Returns elapsed time in microseconds. It suits intervals, because no step of the wall
     /// clock changes it.
     pub fn elapsed_usecs(&self) -> u64 {
-        match &self.0 {
+        match &self.source {
             Source::System => system_elapsed_usecs(),
             Source::Replaced(read) => read().elapsed_usecs,
         }
@@ -91,7 +122,7 @@ impl Clock {
     /// Returns the processor time of the calling thread, in microseconds. A clock of a test returns
     /// its elapsed time instead, so that what depends on the time is reproducible.
     pub(crate) fn thread_processor_usecs(&self) -> u64 {
-        match &self.0 {
+        match &self.source {
             Source::System => thread_processor_usecs(),
             Source::Replaced(read) => read().elapsed_usecs,
         }

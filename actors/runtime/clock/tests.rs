@@ -18,6 +18,7 @@ const START: u64 = 1_800_000_000 * SEC;
 const LIMITS: ClockLimits = ClockLimits {
     jump_max_usecs: 30 * DAY,
     confirmed_until_usecs: 0,
+    earliest_usecs: EARLIEST_USECS,
 };
 
 /// A chain beside its clocks. The right time is `START` plus elapsed time.

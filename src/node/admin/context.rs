@@ -38,8 +38,8 @@ pub struct Admin {
     pub settings: RunTimeSettings,
     /// The requests that the listener serves.
     pub gate: Gate,
-    /// The directory of the ledger.
-    pub data_dir: PathBuf,
+    /// The directory of the ledger, or `None` if the ledger is in memory.
+    pub data_dir: Option<PathBuf>,
     /// The phase of the node's life.
     pub phase: PhaseCell,
     /// The time at which the ledger has no more space.

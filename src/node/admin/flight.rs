@@ -25,7 +25,8 @@ struct Written {
 
 /// `POST /flight`: writes the times of the newest blocks into the data directory.
 ///
-/// Responds with 400 to a body, with 409 if another recording is being written, and with 500 if the
+/// Responds with 400 to a body, with 409 if another recording is being written or the ledger is in
+/// memory, and with 500 if the
 /// file cannot be written or the system refuses a thread. The directory then holds no part of it.
 pub async fn write(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> HttpResponse {
     match body.0 {
@@ -33,7 +34,14 @@ pub async fn write(admin: Data<Admin>, body: UnencodedBody<BODY_BYTES_MAX>) -> H
         Ok(_) => return ErrorKind::Syntax("this request has no body".to_owned()).response(),
         Err(problem) => return problem.response(),
     }
-    match write_on_thread(&admin.node, admin.data_dir.clone()).await {
+    let Some(directory) = admin.data_dir.clone() else {
+        return error_response(
+            StatusCode::CONFLICT,
+            ErrorCode::InvalidInput,
+            "the ledger is in memory (storage.in_memory), so there is no directory for a recording",
+        );
+    };
+    match write_on_thread(&admin.node, directory).await {
         Ok(Ok(FlightFile { path, blocks })) => {
             tracing::info!(file = %path.display(), blocks, "flight file written");
             HttpResponse::Ok().json(Written { file: path, blocks })

@@ -18,10 +18,10 @@ struct Storage {
     newest_version: u64,
     oldest_block_height: u64,
     newest_block_height: u64,
-    /// Length of the ledger file.
-    file_bytes: u64,
-    /// Space that the ledger file takes.
-    disk_bytes: u64,
+    /// Length of the ledger file. Null for a ledger in memory.
+    file_bytes: Option<u64>,
+    /// Space that the ledger file takes. Null for a ledger in memory.
+    disk_bytes: Option<u64>,
     #[serde(flatten)]
     usage: Usage,
     /// Whether the limit decides the window, and not a minimum.
@@ -76,17 +76,15 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
         .forecast
         .seconds()
         .filter(|seconds| seconds.is_finite());
-    match FileSize::of(&admin.data_dir) {
-        Ok(FileSize {
-            file_bytes,
-            disk_bytes,
-        }) => HttpResponse::Ok().json(Storage {
+    let size = admin.data_dir.as_deref().map(FileSize::of).transpose();
+    match size {
+        Ok(size) => HttpResponse::Ok().json(Storage {
             oldest_version,
             newest_version: version,
             oldest_block_height,
             newest_block_height: block_height,
-            file_bytes,
-            disk_bytes,
+            file_bytes: size.map(|size| size.file_bytes),
+            disk_bytes: size.map(|size| size.disk_bytes),
             usage: Usage::of(&meters, limit_bytes),
             is_window_limited: admin.node.is_window_limited(),
             is_limit_exceeded: meters.pruner.limit_exceeded > 0,
@@ -95,10 +93,7 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
         Err(cause) => error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
-            format!(
-                "the size of the ledger file in {} cannot be read: {cause}",
-                admin.data_dir.display()
-            ),
+            format!("the size of the ledger file cannot be read: {cause}"),
         ),
     }
 }

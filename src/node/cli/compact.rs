@@ -3,7 +3,7 @@
 use super::{CliError, output};
 use crate::{
     compose::check_settings,
-    config::{Config, ConfigOptions},
+    config::{Config, ConfigError, ConfigOptions},
     long_step::LongStep,
 };
 use ledger_store::{FileSize, Store};
@@ -19,8 +19,11 @@ pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
     let config = Config::load(options, std::env::vars_os())?;
     let settings = config.settings();
     check_settings(settings)?;
-    let directory = &settings.storage.data_dir;
-    let reported = directory.clone();
+    let Some(directory) = settings.storage.directory() else {
+        let message = "storage.in_memory = true: only a ledger in a directory is compacted";
+        return Err(ConfigError::Contradiction(message.to_owned()).into());
+    };
+    let reported = directory.to_owned();
     let step = LongStep::begin(move |elapsed| {
         let bytes = FileSize::of(&reported).map_or(0, |size| size.disk_bytes);
         let secs = elapsed.as_secs();

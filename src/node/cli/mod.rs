@@ -37,7 +37,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Start a node (the default)
-    Run(ConfigOptions),
+    Run(run::Arguments),
     /// Print the effective configuration with the origin of each value
     Config(config::Arguments),
     /// Write, check and describe the genesis file of a chain of your own
@@ -72,8 +72,8 @@ enum Command {
 pub fn execute(cli: Cli) -> Result<(), CliError> {
     let before = cli.config;
     match cli.command {
-        None => run::execute(&before),
-        Some(Command::Run(options)) => run::execute(&before.followed_by(options)),
+        None => run::execute(before, run::Arguments::default()),
+        Some(Command::Run(arguments)) => run::execute(before, arguments),
         Some(Command::Config(arguments)) => config::execute(before, arguments),
         Some(Command::Genesis(command)) => {
             before.check_unused("genesis")?;

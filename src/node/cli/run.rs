@@ -8,16 +8,33 @@ use crate::{
 };
 use ledger_client::signer::private_key_text;
 use ledger_types::Genesis;
-use std::{io, process};
+use rustix::process::{Signal, getpid, kill_process};
+use std::{io, process, thread};
+
+/// The options of the command.
+#[derive(Debug, Default, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    options: ConfigOptions,
+    /// Stop when standard input is closed, as it is when the process that holds it ends
+    #[arg(long)]
+    until_stdin_closes: bool,
+}
 
 /// Runs a node until a signal stops it. A second signal ends the process without a clean stop.
+/// `before` are the options before the name of the command.
 ///
 /// # Errors
 ///
 /// Returns [`CliError::Configuration`] if the configuration cannot be used, and
 /// [`CliError::Fatal`] for any other error that ended the node.
-pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
+pub fn execute(before: ConfigOptions, arguments: Arguments) -> Result<(), CliError> {
+    let options = &before.followed_by(arguments.options);
     let config = Config::load(options, std::env::vars_os())?;
+    if arguments.until_stdin_closes {
+        stop_when_stdin_closes()
+            .map_err(|error| CliError::fatal("watching standard input", &error))?;
+    }
     let hooks = RunHooks {
         on_ready: print_ready,
         on_abort: |message| CliError::Fatal(message).exit(),
@@ -34,6 +51,23 @@ pub fn execute(options: &ConfigOptions) -> Result<(), CliError> {
         CliError::from(*error).report();
     }
     Err(error.into())
+}
+
+/// Starts a thread that sends `SIGTERM` to this process at the end of standard input, whose content
+/// it discards.
+///
+/// # Errors
+///
+/// Returns the error of the operating system if it refuses the thread.
+fn stop_when_stdin_closes() -> io::Result<()> {
+    let named = thread::Builder::new().name("stdin-watch".to_owned());
+    let spawned = named.spawn(|| {
+        // An input that cannot be read has no end to wait for, so it counts as closed.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        // A process may send a signal to itself.
+        let _ = kill_process(getpid(), Signal::TERM);
+    });
+    spawned.map(drop)
 }
 
 /// Prints the accounts of a development chain, then the ledger, then the ready line.

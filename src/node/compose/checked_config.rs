@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     access::Token,
-    config::{Config, ConfigError, Settings},
+    config::{Config, ConfigError, SequencerSettings, Settings},
 };
 
 /// The content of the files that a valid configuration names.
@@ -37,6 +37,7 @@ impl ConfigCheck {
     /// nothing.
     pub fn new(config: &Config) -> Self {
         let mut errors = settings_errors(config.settings());
+        errors.extend(check_in_memory(config).err());
         let genesis = configured_genesis(config).map_err(|error| errors.push(error));
         let certificates = LoadedCertificates::load(config).map_err(|error| errors.push(error));
         let admin_token = configured_token(config).map_err(|error| errors.push(error));
@@ -54,7 +55,7 @@ impl ConfigCheck {
 /// # Errors
 ///
 /// Returns the first error: those of [`check_settings`], then [`ConfigError::Contradiction`] if a
-/// setting contradicts the genesis or a private key is not that of its certificate, and
+/// setting contradicts a ledger in memory or the genesis or a private key is not that of its certificate, and
 /// [`ConfigError::BadValue`] if a setting names a file that cannot be read or used.
 ///
 /// # Panics
@@ -93,6 +94,29 @@ fn settings_errors(settings: &Settings) -> Vec<ConfigError> {
     let checks = [check_limit(settings)].into_iter().chain(pairs);
     let checks = checks.chain([AdminExposure::new(settings).check_token(has_token)]);
     checks.filter_map(Result::err).collect()
+}
+
+/// Checks that no setting that needs a directory contradicts a ledger in memory, and none that
+/// needs a ledger in memory one in a directory.
+fn check_in_memory(config: &Config) -> Result<(), ConfigError> {
+    let settings = config.settings();
+    let message = match settings.storage.in_memory {
+        true if config.is_set("storage.data_dir") => {
+            "storage.in_memory = true, but storage.data_dir is set: a ledger is in memory or in a \
+             directory"
+        }
+        true if settings.sequencer.mode != SequencerSettings::default().mode => {
+            "storage.in_memory = true, but sequencer.mode = bft: a validator must not forget what \
+             it has signed"
+        }
+        false if settings.chain.start_secs > 0 => {
+            "chain.start_secs is set, but storage.in_memory = false: the blocks of a later start \
+             would be older than those of the ledger; set storage.in_memory = true, or \
+             chain.start_secs = 0"
+        }
+        _ => return Ok(()),
+    };
+    Err(ConfigError::Contradiction(message.to_owned()))
 }
 
 /// Checks that `pruner.window_bytes` can be kept.

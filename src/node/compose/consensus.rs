@@ -4,7 +4,7 @@ use super::error::RunError;
 #[cfg(feature = "bft")]
 use crate::consensus::{ConsensusDirectory, ConsensusError};
 use crate::{config::Settings, consensus::PeerRegistry};
-use ledger_actors::Node;
+use ledger_actors::{Clock, Node};
 use ledger_store::Store;
 use ledger_vm::Chain;
 use std::sync::Arc;
@@ -26,8 +26,12 @@ pub async fn start_node(
     {
         return bft::start(settings, chain, store, genesis_hash, directory).await;
     }
-    let directory = Some(&*settings.storage.data_dir);
-    let node = Node::start(chain, store, directory, settings.node.clone())
+    let clock = match settings.chain.start_secs {
+        0 => Clock::default(),
+        start_secs => Clock::starting_at_secs(start_secs),
+    };
+    let directory = settings.storage.directory();
+    let node = Node::start_with_clock(chain, store, directory, settings.node_config(), clock)
         .await
         .map_err(|error| RunError::fatal("the node does not start", &error))?;
     Ok((node, Engine::default()))
@@ -110,7 +114,7 @@ mod bft {
         let started = Node::start_with_consensus(
             chain,
             store,
-            Some(&*settings.storage.data_dir),
+            settings.storage.directory(),
             settings.node.clone(),
             consensus,
         );

@@ -27,7 +27,8 @@ pub struct FinalFlight(Arc<Shared>);
 /// The state that clones of a [`FinalFlight`] share.
 #[derive(Debug)]
 struct Shared {
-    directory: PathBuf,
+    /// The directory of the file, or `None` if the ledger is in memory, so that none is written.
+    directory: Option<PathBuf>,
     /// The recorder, once the node has started.
     recorder: OnceLock<FlightRecorder>,
     is_written: AtomicBool,
@@ -35,9 +36,9 @@ struct Shared {
 
 impl FinalFlight {
     /// Creates a value that writes nothing until [`Self::set_recorder`].
-    pub fn new(directory: &Path) -> Self {
+    pub fn new(directory: Option<&Path>) -> Self {
         Self(Arc::new(Shared {
-            directory: directory.to_owned(),
+            directory: directory.map(Path::to_owned),
             recorder: OnceLock::new(),
             is_written: AtomicBool::new(false),
         }))
@@ -50,19 +51,21 @@ impl FinalFlight {
     }
 
     /// Writes the recording, with the reason that ends the process. Logs the file, or why there is
-    /// none. Does nothing at a later call, or before the node has started.
+    /// none. Does nothing at a later call, before the node has started, or for a ledger in memory.
     ///
     /// Returns after [`WRITE_TIMEOUT`] at the latest. It is called from the panic hook too, so it
     /// takes no lock that the calling thread can hold.
     pub fn write(&self, reason: &str) {
-        let Some(recorder) = self.0.recorder.get().cloned() else {
+        let (Some(recorder), Some(directory)) =
+            (self.0.recorder.get().cloned(), self.0.directory.clone())
+        else {
             return;
         };
         if self.0.is_written.swap(true, Relaxed) {
             return;
         }
         let (sender, written) = mpsc::channel();
-        let (directory, reason) = (self.0.directory.clone(), reason.to_owned());
+        let reason = reason.to_owned();
         let spawned = thread::Builder::new()
             .name(THREAD.to_owned())
             .spawn(move || {
@@ -90,7 +93,7 @@ mod tests {
     #[test]
     fn writes_nothing_before_the_node_has_started() {
         let directory = tempfile::tempdir().unwrap();
-        FinalFlight::new(directory.path()).write("a broken invariant");
+        FinalFlight::new(Some(directory.path())).write("a broken invariant");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

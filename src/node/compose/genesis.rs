@@ -4,7 +4,7 @@ use crate::{
     config::{Config, ConfigError},
     genesis::{GenesisFileError, read_genesis},
 };
-use ledger_execution::development_genesis;
+use ledger_execution::genesis::development_genesis_with;
 use ledger_framework::FRAMEWORK_VERSION;
 use ledger_types::{FrameworkUpgrade, Genesis, Parameters};
 use std::{io::ErrorKind, path::Path};
@@ -47,7 +47,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
                 framework_upgrades: chain.framework_upgrades.clone(),
                 ..Parameters::default()
             };
-            development_genesis(chain.id, chain.vendor.clone(), parameters)
+            development_genesis_with(chain.id, chain.vendor.clone(), parameters, chain.accounts)
         }
     };
     if let Some(error) = genesis.errors(FRAMEWORK_VERSION).first() {
@@ -158,6 +158,12 @@ fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<()
             FrameworkUpgrade::format_list(&chain.framework_upgrades),
             FrameworkUpgrade::format_list(upgrades),
             chain.framework_upgrades == *upgrades,
+        ),
+        (
+            "chain.accounts",
+            chain.accounts.to_string(),
+            "which accounts hold coins".to_owned(),
+            false,
         ),
     ];
     for (key, set, in_genesis, agree) in pairs {

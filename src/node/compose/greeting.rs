@@ -3,11 +3,12 @@
 
 use super::error::RunError;
 use ledger_actors::NodeHandle;
-use ledger_execution::{development_accounts, genesis::DevelopmentAccount};
+use ledger_execution::genesis::{DEVELOPMENT_ACCOUNT_COUNT, DevelopmentAccount, numbered_accounts};
 use ledger_framework::{AssetType, balance};
 use ledger_limits::{Demand, Work, WorkKind};
 use ledger_store::Snapshot;
 use ledger_types::{AccountAddress, Genesis};
+use std::collections::BTreeSet;
 
 /// The words of a node that serves.
 #[derive(Debug)]
@@ -44,13 +45,10 @@ pub async fn funded_accounts(
         return Ok(Vec::new());
     }
     // A genesis file may fund only some of them.
-    let is_funded = |account: &DevelopmentAccount| {
-        let mut funded = genesis.accounts.iter();
-        funded.any(|in_genesis| in_genesis.address == account.address)
-    };
-    let accounts: Vec<_> = development_accounts()
-        .into_iter()
-        .filter(is_funded)
+    let in_genesis: BTreeSet<_> = genesis.accounts.iter().map(|it| it.address).collect();
+    let count = u16::try_from(in_genesis.len()).unwrap_or(u16::MAX);
+    let accounts: Vec<_> = numbered_accounts(count.max(DEVELOPMENT_ACCOUNT_COUNT))
+        .filter(|account| in_genesis.contains(&account.address))
         .collect();
     let addresses: Vec<_> = accounts.iter().map(|account| account.address).collect();
     let chain = node.chain().clone();

@@ -1,5 +1,5 @@
-//! Opens the data directory: starts the chain in an empty one, or adds configured framework
-//! upgrades to an existing ledger.
+//! Opens the ledger, in the data directory or in memory: starts the chain in an empty one, or adds
+//! configured framework upgrades to an existing one.
 
 use super::{error::RunError, genesis::ConfiguredGenesis};
 use crate::config::{ConfigError, Settings};
@@ -7,7 +7,7 @@ use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{FileSize, Inspection, Store, WAL_BYTES_MAX, inspect_directory};
 use ledger_types::{FrameworkUpgrade, Genesis};
 use ledger_vm::Chain;
-use std::path::{self, Path};
+use std::path;
 
 /// An open ledger.
 #[derive(Debug)]
@@ -22,7 +22,8 @@ pub struct OpenLedger {
     pub words: String,
 }
 
-/// Opens the ledger in the data directory. Commits block 0 if the directory is empty.
+/// Opens the ledger in the data directory, or an empty one in memory. Commits block 0 if it is
+/// empty.
 ///
 /// # Errors
 ///
@@ -33,17 +34,20 @@ pub fn open_ledger(
     settings: &Settings,
     configured: ConfiguredGenesis,
 ) -> Result<OpenLedger, RunError> {
-    let directory = &settings.storage.data_dir;
-    let open_error = |error| RunError::fatal("storage.data_dir", &error);
+    let location = &*location(settings);
     let access_error =
-        |error| RunError::fatal(format_args!("storage.data_dir = {directory:?}"), &error);
-    let contradiction =
-        |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
+        |error| RunError::fatal(format_args!("storage.data_dir = {location:?}"), &error);
+    let contradiction = |cause: String| ConfigError::Contradiction(format!("{location}: {cause}"));
     let build =
         |genesis: &Genesis| build_chain(genesis).map_err(|error| contradiction(error.to_string()));
-    let check_bytes_max = settings.storage.check_bytes_max;
-    let opened = Store::open_checked(directory, &settings.store, check_bytes_max);
-    let mut store = opened.map_err(open_error)?;
+    let opened = match settings.storage.directory() {
+        Some(directory) => {
+            let check_bytes_max = settings.storage.check_bytes_max;
+            Store::open_checked(directory, &settings.store, check_bytes_max)
+        }
+        None => Store::in_memory(&settings.store),
+    };
+    let mut store = opened.map_err(|error| RunError::fatal("storage.data_dir", &error))?;
     let stored = store.genesis().map_err(access_error)?.zip(store.height());
     let (genesis, chain, words) = match stored {
         None => {
@@ -52,8 +56,8 @@ pub fn open_ledger(
             store
                 .initialize(&genesis, &execute_genesis(&genesis, &chain))
                 .map_err(access_error)?;
-            tracing::info!(directory = %absolute(directory), "created a ledger");
-            (genesis, chain, format!("new, in {}", absolute(directory)))
+            tracing::info!(directory = location, "created a ledger");
+            (genesis, chain, format!("new, in {location}"))
         }
         Some((found, height)) => {
             let genesis = continued_genesis(&found, configured, height).map_err(contradiction)?;
@@ -64,8 +68,8 @@ pub fn open_ledger(
                     FrameworkUpgrade::format_list(&genesis.parameters.framework_upgrades);
                 tracing::info!(upgrades, "added framework upgrades");
             }
-            tracing::info!(directory = %absolute(directory), height, "opened the ledger");
-            let words = format!("continued from height {height}, in {}", absolute(directory));
+            tracing::info!(directory = location, height, "opened the ledger");
+            let words = format!("continued from height {height}, in {location}");
             (genesis, chain, words)
         }
     };
@@ -90,7 +94,9 @@ pub fn inspect_ledger(
     settings: &Settings,
     configured: ConfiguredGenesis,
 ) -> Result<String, RunError> {
-    let directory = &settings.storage.data_dir;
+    let Some(directory) = settings.storage.directory() else {
+        return Ok("ledger in memory: none yet, a start creates it".to_owned());
+    };
     let found = inspect_directory(directory, &settings.store, settings.storage.check_bytes_max)
         .map_err(|error| RunError::fatal("storage.data_dir", &error))?;
     let state = match found {
@@ -106,12 +112,15 @@ pub fn inspect_ledger(
             format!("of this chain, at height {height}")
         }
     };
-    Ok(format!("ledger in {}: {state}", absolute(directory)))
+    Ok(format!("ledger in {}: {state}", location(settings)))
 }
 
 /// Returns the absolute path of the data directory, whose setting is relative to the directory in
-/// which the node was started.
-fn absolute(directory: &Path) -> String {
+/// which the node was started, or that the ledger is in memory.
+pub fn location(settings: &Settings) -> String {
+    let Some(directory) = settings.storage.directory() else {
+        return "memory".to_owned();
+    };
     let absolute = path::absolute(directory);
     let absolute = absolute.unwrap_or_else(|_| directory.to_owned());
     absolute.display().to_string()
@@ -125,8 +134,8 @@ fn absolute(directory: &Path) -> String {
 /// Returns the message of an error that names both sizes.
 fn check_limit_of_empty_ledger(settings: &Settings) -> Result<(), String> {
     let limit_bytes = settings.node.pruner.window_bytes;
-    let size = match FileSize::of(&settings.storage.data_dir) {
-        Ok(size) if limit_bytes > 0 => size,
+    let size = match settings.storage.directory().map(FileSize::of) {
+        Some(Ok(size)) if limit_bytes > 0 => size,
         _ => return Ok(()),
     };
     let bytes = size.disk_bytes.saturating_add(WAL_BYTES_MAX);

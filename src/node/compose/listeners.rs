@@ -26,7 +26,7 @@ use ledger_http::{
 };
 use ledger_limits::{KeyedLimit, Networks};
 use ledger_types::Genesis;
-use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
+use std::{future::pending, net::SocketAddr, path::Path, rc::Rc, sync::Arc, time::Duration};
 
 /// Maximum time for which a stop waits for requests to be responded to. Service managers commonly
 /// kill a process that has not ended after 10 s, and the mempool must be saved before that.
@@ -261,7 +261,7 @@ impl Parts<'_> {
         resources: ListenerResources,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
-        let data_dir = self.settings.storage.data_dir.clone();
+        let data_dir = self.settings.storage.directory().map(Path::to_owned);
         let admin = admin::Admin {
             node: node.clone(),
             api: state,

@@ -13,7 +13,6 @@ use super::final_flight::FinalFlight;
 use crate::telemetry;
 use std::{
     panic::{self, PanicHookInfo},
-    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
@@ -22,14 +21,13 @@ use std::{
 const DATABASE: &str = "redb";
 
 /// Installs a panic hook that calls `exit` after a panic of the database, with a message that names
-/// `directory`.
+/// the `location` of the ledger.
 ///
 /// A second such panic blocks its thread until the process ends. Any other panic is a broken
 /// invariant and is passed to the hook that was installed before. In either case `flight` writes
 /// the recording of the newest blocks.
-pub fn install_panic_hook(directory: &Path, flight: FinalFlight, exit: fn(String) -> !) {
+pub fn install_panic_hook(location: String, flight: FinalFlight, exit: fn(String) -> !) {
     let before = panic::take_hook();
-    let directory = directory.display().to_string();
     let is_reported = AtomicBool::new(false);
     panic::set_hook(Box::new(move |info| {
         if !info
@@ -47,7 +45,7 @@ pub fn install_panic_hook(directory: &Path, flight: FinalFlight, exit: fn(String
                 thread::park();
             }
         }
-        let message = damage_message(&directory, info);
+        let message = damage_message(&location, info);
         flight.write(&message);
         exit(message)
     }));

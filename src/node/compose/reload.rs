@@ -284,9 +284,11 @@ fn check_removals(files: &[PathBuf], running: &Config, loaded: &Config) -> Resul
             Origin::Default | Origin::Preset(..) => None,
             Origin::File(path, _) => position(path),
             // The node replaces the file of kept settings as a whole.
-            Origin::Override(..) | Origin::Environment(_) | Origin::Set | Origin::DataDir => {
-                continue;
-            }
+            Origin::Override(..)
+            | Origin::Environment(_)
+            | Origin::Set
+            | Origin::DataDir
+            | Origin::InMemory => continue,
         };
         if old != new && new_position < position(path) {
             return Err(ConfigError::Contradiction(format!(

@@ -16,7 +16,7 @@ use super::{
     final_flight::FinalFlight,
     genesis::ConfiguredGenesis,
     greeting::{Greeting, funded_accounts},
-    ledger::{OpenLedger, open_ledger},
+    ledger::{OpenLedger, location, open_ledger},
     listeners::{ListenerResources, Listeners, side_listeners},
     overload_log::OverloadLog,
     panic_hook::install_panic_hook,
@@ -39,7 +39,7 @@ use ledger_actors::{FatalError, Node, QueueProgress, Stall, StopError};
 use ledger_http::CertificateHolder;
 use ledger_store::FileSize;
 use ledger_types::Genesis;
-use std::io;
+use std::{io, path::Path};
 
 /// The functions with which a command reports on a run.
 #[derive(Clone, Copy, Debug)]
@@ -190,14 +190,13 @@ fn prepare(
     }
     let side_listeners = side_listeners(settings, &genesis.genesis);
     let connections = raise_descriptor_limit(settings, side_listeners)?;
-    let directory = &settings.storage.data_dir;
-    let flight = FinalFlight::new(directory);
-    install_panic_hook(directory, flight.clone(), hooks.on_abort);
+    let flight = FinalFlight::new(settings.storage.directory());
+    install_panic_hook(location(settings), flight.clone(), hooks.on_abort);
     Ok(Prepared {
         genesis,
         resources: ListenerResources {
             config: config.clone(),
-            ignores_overrides: options.no_overrides,
+            ignores_overrides: options.no_overrides || settings.storage.in_memory,
             connections,
             certificates: Certificates {
                 api: certificates.api.map(CertificateHolder::new),
@@ -238,13 +237,14 @@ fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
 /// Begins a step of the start, which the log names with its progress while it takes long. The
 /// service manager gives the start more time then.
 fn report_step(step: &'static str, settings: &Settings) -> LongStep {
-    let directory = settings.storage.data_dir.clone();
+    let directory = settings.storage.directory().map(Path::to_owned);
     LongStep::begin(move |elapsed| {
+        let size = directory.as_deref().and_then(|it| FileSize::of(it).ok());
         tracing::info!(
             step,
             elapsed_secs = elapsed.as_secs(),
             read_bytes = read_bytes(),
-            ledger_bytes = FileSize::of(&directory).ok().map(|size| size.disk_bytes),
+            ledger_bytes = size.map(|size| size.disk_bytes),
             "the start takes long"
         );
         service_manager::report_start(step, elapsed);
@@ -273,8 +273,8 @@ struct Service {
     listeners: Listeners,
     flight: FinalFlight,
     phase: PhaseCell,
-    /// Runs until the service is dropped.
-    _disk_space: DiskSpaceMonitor,
+    /// Runs until the service is dropped. `None` if the ledger is in memory.
+    _disk_space: Option<DiskSpaceMonitor>,
     _overload_log: OverloadLog,
 }
 
@@ -413,7 +413,8 @@ fn fatal(flight: &FinalFlight, error: &FatalError) -> RunError {
     RunError::fatal("fatal", error)
 }
 
-/// Starts the disk space monitor and the listeners, and waits until the listeners serve.
+/// Starts the disk space monitor of a ledger in a directory and the listeners, and waits until the
+/// listeners serve.
 ///
 /// # Errors
 ///
@@ -423,12 +424,17 @@ async fn start_listeners(
     node: &Node,
     genesis: &Genesis,
     resources: ListenerResources,
-) -> Result<(DiskSpaceMonitor, Listeners), RunError> {
+) -> Result<(Option<DiskSpaceMonitor>, Listeners), RunError> {
     let handle = node.handle();
-    let forecast = resources.forecast.clone();
-    let disk_space = DiskSpaceMonitor::start(handle.clone(), settings, forecast)
-        .await
-        .map_err(|error| RunError::fatal("the node does not start", &error))?;
+    let disk_space = match settings.storage.directory() {
+        Some(directory) => {
+            let forecast = resources.forecast.clone();
+            let monitor = DiskSpaceMonitor::start(handle.clone(), settings, directory, forecast);
+            let started = monitor.await;
+            Some(started.map_err(|error| RunError::fatal("the node does not start", &error))?)
+        }
+        None => None,
+    };
     let mut listeners = Listeners::start(settings, genesis, &handle, resources)?;
     match listeners.wait_until_serving().await {
         Ok(()) => Ok((disk_space, listeners)),

@@ -4,6 +4,7 @@ use super::{
     Applies, ConfigError, Origin, Overrides, Preset, RawValue, SETTINGS, Setting, Settings, Value,
     layers::{self, Entry},
     overrides, overrides_path,
+    settings::StorageSettings,
 };
 use std::{
     ffi::OsString,
@@ -13,6 +14,9 @@ use std::{
 
 /// Key of the data directory.
 const DATA_DIR: &str = "storage.data_dir";
+
+/// Key of the ledger in memory.
+const IN_MEMORY: &str = "storage.in_memory";
 
 /// The options of each command that reads a configuration.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -30,6 +34,9 @@ pub struct ConfigOptions {
     /// The directory of the ledger, in short for --set storage.data_dir=DIR
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<String>,
+    /// Keep the ledger in memory, for tests, in short for --set storage.in_memory=true
+    #[arg(long, conflicts_with = "data_dir")]
+    pub in_memory: bool,
     /// Ignore overrides.toml in the data directory, the settings that were kept at run time
     #[arg(long)]
     pub no_overrides: bool,
@@ -46,6 +53,7 @@ impl ConfigOptions {
         self.files.extend(later.files);
         self.assignments.extend(later.assignments);
         self.data_dir = later.data_dir.or(self.data_dir);
+        self.in_memory |= later.in_memory;
         self.no_overrides |= later.no_overrides;
         self
     }
@@ -63,6 +71,9 @@ impl ConfigOptions {
             Self {
                 data_dir: Some(_), ..
             } => "--data-dir",
+            Self {
+                in_memory: true, ..
+            } => "--in-memory",
             Self {
                 no_overrides: true, ..
             } => "--no-overrides",
@@ -107,7 +118,10 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let mut layers = Layers::read(options, environment)?;
         if !options.no_overrides {
-            layers.overrides = overrides::read(&overrides_path(&layers.data_dir()))?;
+            let storage = layers.storage();
+            if let Some(directory) = storage.directory() {
+                layers.overrides = overrides::read(&overrides_path(directory))?;
+            }
         }
         Self::of_layers(layers)
     }
@@ -259,6 +273,13 @@ impl Layers {
                 origin: Origin::DataDir,
             });
         }
+        if options.in_memory {
+            strong.push(Entry {
+                key: IN_MEMORY.to_owned(),
+                value: RawValue::Untyped(true.to_string()),
+                origin: Origin::InMemory,
+            });
+        }
         Ok(Self {
             files,
             overrides: Vec::new(),
@@ -271,16 +292,18 @@ impl Layers {
         weak.chain(&self.strong)
     }
 
-    /// Returns the data directory, which is no run-time setting, so the kept settings do not have
-    /// it. An invalid value counts as the default until it is rejected with its origin.
-    fn data_dir(&self) -> PathBuf {
+    /// Returns the location of the ledger, which no run-time setting changes, so the kept settings
+    /// do not have it. An invalid value counts as the default until it is rejected with its origin.
+    fn storage(&self) -> StorageSettings {
         let mut settings = Settings::default();
-        let setting = SETTINGS.iter().find(|setting| setting.key == DATA_DIR);
-        let entry = self.all().rfind(|entry| entry.key == DATA_DIR);
-        if let (Some(setting), Some(entry)) = (setting, entry) {
-            setting.apply(&mut settings, &entry.value);
+        for key in [DATA_DIR, IN_MEMORY] {
+            let setting = SETTINGS.iter().find(|setting| setting.key == key);
+            let entry = self.all().rfind(|entry| entry.key == key);
+            if let (Some(setting), Some(entry)) = (setting, entry) {
+                setting.apply(&mut settings, &entry.value);
+            }
         }
-        settings.storage.data_dir
+        settings.storage
     }
 }
 

@@ -25,6 +25,6 @@ pub use preset::Preset;
 pub use render::defaults;
 pub use schema::schema;
 pub use setting::{Applies, Kind, RawValue, Setting};
-pub use settings::{FaucetSettings, Settings};
+pub use settings::{FaucetSettings, SequencerSettings, Settings};
 pub use table::{BUDGET_MS, MAILBOX_CAPACITY, SETTINGS};
 pub use value::{Origin, SettingValue, Value};

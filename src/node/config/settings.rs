@@ -9,11 +9,12 @@ use crate::{
 };
 use ledger_actors::NodeConfig;
 use ledger_api::ApiConfig;
-use ledger_store::StoreOptions;
+use ledger_execution::genesis::DEVELOPMENT_ACCOUNT_COUNT;
+use ledger_store::{MEMORY_LEDGER_BYTES_MAX, StoreOptions};
 use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// The effective configuration of a node.
@@ -49,6 +50,21 @@ pub struct Settings {
     pub log: LogSettings,
 }
 
+impl Settings {
+    /// Returns the configuration of the actors. A ledger in memory has no file to scrub, and a
+    /// limit on its size.
+    pub fn node_config(&self) -> NodeConfig {
+        let mut node = self.node.clone();
+        if self.storage.in_memory {
+            node.storage.scrub_hours = 0;
+            if node.pruner.enabled && node.pruner.window_bytes == 0 {
+                node.pruner.window_bytes = MEMORY_LEDGER_BYTES_MAX;
+            }
+        }
+        node
+    }
+}
+
 /// The chain that a node serves.
 #[derive(Clone, Debug)]
 pub struct ChainSettings {
@@ -62,6 +78,11 @@ pub struct ChainSettings {
     pub gas_unit_price_min: u64,
     /// Framework upgrades with their heights, ascending.
     pub framework_upgrades: Vec<FrameworkUpgrade>,
+    /// Number of funded accounts of a development chain.
+    pub accounts: u16,
+    /// Unix time at which the clock of a ledger in memory starts, in seconds; 0 means that of the
+    /// system.
+    pub start_secs: u64,
 }
 
 impl Default for ChainSettings {
@@ -72,6 +93,8 @@ impl Default for ChainSettings {
             vendor: Vendor::default(),
             gas_unit_price_min: 100,
             framework_upgrades: Vec::new(),
+            accounts: DEVELOPMENT_ACCOUNT_COUNT,
+            start_secs: 0,
         }
     }
 }
@@ -224,6 +247,8 @@ impl Default for ConsensusSettings {
 /// The data directory and its disk.
 #[derive(Clone, Debug)]
 pub struct StorageSettings {
+    /// Whether the ledger is in memory, and nothing is in a file.
+    pub in_memory: bool,
     /// Directory of the ledger; created if absent.
     pub data_dir: PathBuf,
     /// Maximum size of a ledger whose checksums are verified at a start, in bytes.
@@ -235,10 +260,18 @@ pub struct StorageSettings {
 impl Default for StorageSettings {
     fn default() -> Self {
         Self {
+            in_memory: false,
             data_dir: PathBuf::from("data"),
             check_bytes_max: 256 * 1024 * 1024,
             min_free_bytes: 256 * 1024 * 1024,
         }
+    }
+}
+
+impl StorageSettings {
+    /// Returns the directory of the ledger, or `None` if the ledger is in memory.
+    pub fn directory(&self) -> Option<&Path> {
+        (!self.in_memory).then_some(&*self.data_dir)
     }
 }
 

@@ -31,6 +31,9 @@ const BLOCKS_IN_FLIGHT: RangeInclusive<u64> = 1..=Parameters::ROOT_DELAY_BLOCKS_
 /// Maximum of a time in seconds that is compared with times in microseconds: 100 years.
 const SECS_MAX: u64 = 3_153_600_000;
 
+/// Maximum number of funded accounts of a development chain. The start prints all of them.
+const DEVELOPMENT_ACCOUNTS_MAX: u64 = 10_000;
+
 /// Maximum number of threads that serve a listener.
 const API_WORKERS_MAX: u64 = ledger_http::WORKERS_MAX as u64;
 
@@ -72,6 +75,13 @@ settings! {
         "Framework versions with the heights from which they apply. If empty, a new development \
          chain starts with the newest version, and an existing ledger keeps its own. A later \
          start may add versions at heights above the newest block.";
+    "chain.accounts" => chain.accounts, Integer(0..=DEVELOPMENT_ACCOUNTS_MAX), "accounts",
+        "Number of funded accounts of a development chain, whose keys are public. Those of a \
+         smaller number are among those of a larger one. The ready line follows them.";
+    "chain.start_secs" => chain.start_secs, Integer(0..=SECS_MAX), "s since the Unix epoch",
+        "Time at which the clock of a ledger in memory starts; it then runs as fast as that of \
+         the system. Clients that take the time of their own machine must be told it. 0 means \
+         the time of the system, which any other ledger needs.";
 
     "api.listen" => api_listener.listen, Listen, "",
         "Address of /v1. Only this machine reaches the default.";
@@ -352,6 +362,11 @@ settings! {
         "Time for the block of a round to arrive. A validator that is down costs this time at \
          each of its turns. Above the time in which the largest block reaches all validators.";
 
+    "storage.in_memory" => storage.in_memory, Boolean, "",
+        "Whether the ledger is in memory and ends with the node: for tests and development. No \
+         file is written, no mempool or setting is kept, and data_dir must not be set. The memory \
+         is that of the ledger, so pruner.window_bytes limits it, to 1 GiB if that is 0. \
+         --in-memory sets it too.";
     "storage.data_dir" => storage.data_dir, Path, "",
         "Directory of the ledger, created if absent. Relative to the working directory of the \
          node. --data-dir sets it too.";

@@ -60,6 +60,8 @@ pub enum Origin {
     Set,
     /// `--data-dir`.
     DataDir,
+    /// `--in-memory`.
+    InMemory,
 }
 
 impl Origin {
@@ -67,7 +69,7 @@ impl Origin {
     pub fn is_stronger_than_overrides(&self) -> bool {
         match self {
             Self::Default | Self::Preset(..) | Self::File(..) | Self::Override(..) => false,
-            Self::Environment(_) | Self::Set | Self::DataDir => true,
+            Self::Environment(_) | Self::Set | Self::DataDir | Self::InMemory => true,
         }
     }
 }
@@ -82,6 +84,7 @@ impl fmt::Display for Origin {
             Self::Environment(variable) => write!(f, "environment variable {variable}"),
             Self::Set => f.write_str("--set"),
             Self::DataDir => f.write_str("--data-dir"),
+            Self::InMemory => f.write_str("--in-memory"),
         }
     }
 }
@@ -129,7 +132,7 @@ macro_rules! text_values {
     )* };
 }
 
-integer_values!(u8, u32, u64, usize);
+integer_values!(u8, u16, u32, u64, usize);
 
 text_values! {
     String: ToString::to_string, str::parse;

@@ -77,7 +77,13 @@ fn table(checks: &[Check]) -> Markup {
 /// Returns the program, its machine and its ledger.
 fn build(admin: &Admin) -> Markup {
     let chain = admin.node.chain();
-    let data_dir = path::absolute(&admin.data_dir).unwrap_or_else(|_| admin.data_dir.clone());
+    let data_dir = match &admin.data_dir {
+        Some(directory) => {
+            let absolute = path::absolute(directory).unwrap_or_else(|_| directory.clone());
+            absolute.display().to_string()
+        }
+        None => "none: the ledger is in memory".to_owned(),
+    };
     let uptime_ms = admin.observer.newest().snapshot.uptime_ms;
     let facts = [
         ("Version", VERSION.clone()),
@@ -97,7 +103,7 @@ fn build(admin: &Admin) -> Markup {
         ("Process", process::id().to_string()),
         ("Running for", duration(uptime_ms / 1_000)),
         ("Chain", format!("{} ({})", chain.id(), chain.vendor())),
-        ("Data directory", data_dir.display().to_string()),
+        ("Data directory", data_dir),
     ];
     html! {
         section.card aria-labelledby="build" {

@@ -95,7 +95,8 @@ pub enum ChangeError {
     Busy,
     /// The node ignores the file of kept settings.
     #[error(
-        "the node was started with --no-overrides, so it neither reads nor writes kept settings"
+        "the node was started with --no-overrides or --in-memory, so it neither reads nor writes \
+         kept settings"
     )]
     OverridesIgnored,
     /// The file of kept settings has invalid content, which is not overwritten.

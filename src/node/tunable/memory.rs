@@ -36,6 +36,8 @@ const WAIT: u64 = 512;
 const EXECUTED: u64 = 16;
 /// Bytes of the log lines that are being written, and of as many that wait.
 const LOG_LINES: u64 = 2 * QUEUE_BYTES_MAX as u64;
+/// A ledger in memory grows by doubling, and its old memory is copied then.
+const LEDGER_GROWTH: u64 = 3;
 /// Bytes of the program, threads, newest blocks and accounts, and free memory of the allocator.
 const REST: u64 = 256 * MIB;
 
@@ -59,6 +61,7 @@ pub fn bytes_max(settings: &Settings) -> u64 {
             EXECUTED.saturating_mul(sequencer.block_bytes_max as u64),
         ),
         (settings.store.cache_bytes, 1),
+        (ledger_bytes_max(settings), LEDGER_GROWTH),
         (
             1,
             VIEWS
@@ -74,6 +77,19 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         .into_iter()
         .map(|(count, each)| count.saturating_mul(each));
     sizes.fold(0, u64::saturating_add)
+}
+
+/// Returns the maximum size of a ledger in memory, in bytes; 0 if it is in a directory.
+///
+/// Without the pruner there is no maximum.
+fn ledger_bytes_max(settings: &Settings) -> u64 {
+    if !settings.storage.in_memory {
+        return 0;
+    }
+    match settings.node_config().pruner.window_bytes {
+        0 => u64::MAX,
+        bytes => bytes,
+    }
 }
 
 /// Maximum size of a file of the system that is read here, in bytes.

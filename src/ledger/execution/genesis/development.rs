@@ -4,8 +4,8 @@ use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_framework::FRAMEWORK_VERSION;
 use ledger_types::{AccountAddress, FrameworkUpgrade, Genesis, GenesisAccount, Parameters, Vendor};
 
-/// Number of funded accounts that a development chain starts with.
-pub const DEVELOPMENT_ACCOUNT_COUNT: u8 = 5;
+/// Number of funded accounts that a development chain starts with by default.
+pub const DEVELOPMENT_ACCOUNT_COUNT: u16 = 5;
 /// Balance of each of these accounts at genesis, in the coin's smallest unit.
 pub const DEVELOPMENT_BALANCE: u64 = 1_000_000_000_000;
 /// Balance of the faucet of a development chain at genesis, in the coin's smallest unit.
@@ -26,7 +26,17 @@ pub struct DevelopmentAccount {
 /// If `parameters` name no framework upgrades, the newest version is active from height 0. The
 /// genesis names that version, so that a later program does not run the chain with its own newest
 /// version.
-pub fn development_genesis(chain_id: u8, vendor: Vendor, mut parameters: Parameters) -> Genesis {
+pub fn development_genesis(chain_id: u8, vendor: Vendor, parameters: Parameters) -> Genesis {
+    development_genesis_with(chain_id, vendor, parameters, DEVELOPMENT_ACCOUNT_COUNT)
+}
+
+/// Returns the genesis of [`development_genesis`] with another number of funded accounts.
+pub fn development_genesis_with(
+    chain_id: u8,
+    vendor: Vendor,
+    mut parameters: Parameters,
+    count: u16,
+) -> Genesis {
     if parameters.framework_upgrades.is_empty() {
         parameters.framework_upgrades.push(FrameworkUpgrade {
             version: FRAMEWORK_VERSION,
@@ -44,7 +54,7 @@ pub fn development_genesis(chain_id: u8, vendor: Vendor, mut parameters: Paramet
         balance: DEVELOPMENT_BALANCE,
         authentication_key: None,
     };
-    accounts.extend(development_accounts().into_iter().map(funded));
+    accounts.extend(numbered_accounts(count).map(funded));
     Genesis {
         chain_id,
         vendor,
@@ -58,14 +68,18 @@ pub fn development_genesis(chain_id: u8, vendor: Vendor, mut parameters: Paramet
 
 /// Returns the funded accounts, which are the same on every development chain.
 pub fn development_accounts() -> Vec<DevelopmentAccount> {
-    let account = |number: u8| {
+    numbered_accounts(DEVELOPMENT_ACCOUNT_COUNT).collect()
+}
+
+/// Returns the first `count` funded accounts of a development chain.
+pub fn numbered_accounts(count: u16) -> impl Iterator<Item = DevelopmentAccount> {
+    (0..count).map(|number| {
         let private_key = development_key(&format!("account {number}"));
         DevelopmentAccount {
             address: AccountAddress::from_public_key(&private_key.public_key()),
             private_key,
         }
-    };
-    (0..DEVELOPMENT_ACCOUNT_COUNT).map(account).collect()
+    })
 }
 
 /// Derives the key of a role. Anyone can compute it, so it is only for chains without value.

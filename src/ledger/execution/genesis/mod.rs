@@ -4,7 +4,7 @@ mod development;
 
 pub use development::{
     DEVELOPMENT_ACCOUNT_COUNT, DEVELOPMENT_BALANCE, DevelopmentAccount, FAUCET_BALANCE,
-    development_accounts, development_genesis,
+    development_accounts, development_genesis, development_genesis_with, numbered_accounts,
 };
 
 use crate::finalize::{ExecutedOutput, Output, finalize};

@@ -51,7 +51,7 @@ pub fn collect(admin: &Admin, families: &mut Families) {
             "Total time of these syncs.",
         ))
         .sample(&[], Duration::from_nanos(sync_stats.nanos).as_secs_f64());
-    store(node, data_dir, families);
+    store(node, data_dir.as_deref(), families);
     scrub(&scrub_status, families);
     waits(wait_status, node.wait_capacity(), families);
     pruner(
@@ -243,7 +243,7 @@ fn commit(commit: &CommitStatus, families: &mut Families) {
         .histogram_sample(&[], Unit::Time, &commit.write);
 }
 
-fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
+fn store(node: &NodeHandle, data_dir: Option<&Path>, families: &mut Families) {
     let is_writable = node.not_writable().is_none();
     families
         .gauge((
@@ -257,8 +257,8 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
             "1 if results of this node differ from the ones that the validators decided, else 0.",
         ))
         .sample(&[], f64::from(u8::from(node.diverged().is_some())));
-    // The size of an unreadable file is omitted.
-    let Ok(size) = FileSize::of(data_dir) else {
+    // The size of an unreadable file is omitted, and that of a ledger in memory.
+    let Some(Ok(size)) = data_dir.map(FileSize::of) else {
         return;
     };
     families

@@ -156,8 +156,8 @@ struct Shortages {
 pub(super) struct DiskSpaceMonitor(JoinHandle<()>);
 
 impl DiskSpaceMonitor {
-    /// Measures once, starts the task, and reports each result to `node`, and when the space will
-    /// be used up to `forecast`. If no reserve is configured, low disk space is not reported.
+    /// Measures the disks of `directory` once, starts the task, and reports each result to `node`,
+    /// and when the space will be used up to `forecast`. If no reserve is configured, low disk space is not reported.
     ///
     /// # Errors
     ///
@@ -165,11 +165,12 @@ impl DiskSpaceMonitor {
     pub(super) async fn start(
         node: NodeHandle,
         settings: &Settings,
+        directory: &Path,
         forecast: StorageForecast,
     ) -> io::Result<Self> {
         let progress = node.watch_thread(THREAD);
         let mut probe = DiskSpaceProbe {
-            requests: start_probe_thread(node.clone(), &settings.storage.data_dir, progress)?,
+            requests: start_probe_thread(node.clone(), directory, progress)?,
             node,
             reserve: DiskReserve::of(settings),
             pool_bytes: 0,
