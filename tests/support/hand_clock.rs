@@ -30,6 +30,16 @@ impl HandClock {
         self.elapsed_usecs.fetch_add(usecs, SeqCst);
     }
 
+    /// Advances both clocks to a Unix time in seconds.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the wall clock is past it.
+    pub fn pass_until_secs(&self, secs: u64) {
+        let usecs = (secs * 1_000_000).checked_sub(self.wall_usecs());
+        self.pass_usecs(usecs.expect("a time in the future of the clock"));
+    }
+
     /// Advances both clocks by `secs`.
     pub fn pass_secs(&self, secs: u64) {
         self.pass_usecs(secs * 1_000_000);

@@ -10,7 +10,7 @@ use std::{
 use toml::Table;
 
 /// Allowed dependencies of each crate. The dependencies of an allowed crate are allowed too.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("ledger-limits", &[]),
     ("ledger-metrics", &[]),
     ("ledger-crypto", &[]),
@@ -44,6 +44,10 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("ledger-bft", &["ledger-actors"]),
     ("ledger-relay", &["ledger-actors"]),
     ("ledger-test-support", &["ledger-execution", "ledger-store"]),
+    (
+        "ledger-test-chain",
+        &["ledger-api", "ledger-http", "ledger-test-support"],
+    ),
     (
         "ledger-node",
         &[

@@ -11,6 +11,9 @@ use ledger_types::Genesis;
 use rustix::process::{Signal, getpid, kill_process};
 use std::{io, process, thread};
 
+/// Name of the thread that waits for the end of standard input.
+const THREAD: &str = "stdin-watch";
+
 /// The options of the command.
 #[derive(Debug, Default, clap::Args)]
 pub struct Arguments {
@@ -60,7 +63,7 @@ pub fn execute(before: ConfigOptions, arguments: Arguments) -> Result<(), CliErr
 ///
 /// Returns the error of the operating system if it refuses the thread.
 fn stop_when_stdin_closes() -> io::Result<()> {
-    let named = thread::Builder::new().name("stdin-watch".to_owned());
+    let named = thread::Builder::new().name(THREAD.to_owned());
     let spawned = named.spawn(|| {
         // An input that cannot be read has no end to wait for, so it counts as closed.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());

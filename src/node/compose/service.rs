@@ -344,10 +344,9 @@ impl Service {
         ledger: String,
         hooks: RunHooks,
     ) -> Result<(), RunError> {
-        let ready = format!("ready {}", self.listeners.ready_words());
         let greeting = Greeting {
             accounts: funded_accounts(&self.node.handle(), &genesis).await?,
-            ready,
+            ready: format!("ready {}", self.listeners.ready_words()),
             ledger,
             genesis,
         };
@@ -360,7 +359,7 @@ impl Service {
             .map_err(|error| RunError::fatal("standard output cannot be written", &error))?;
         // From here on every regular end of the process saves the mempool again.
         self.node.discard_saved_pool();
-        service_manager::report_ready(&ready);
+        service_manager::report_ready(&greeting.ready);
         Ok(())
     }
 
