@@ -18,6 +18,8 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! `docs/use/testing.md` compares the crate with the packages for JavaScript and Python.
 
 mod options;
 mod serve;

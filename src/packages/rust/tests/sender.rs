@@ -57,6 +57,12 @@ impl<'a> Sender<'a> {
         let response = self.http.try_send(request).await.expect("a response");
         assert!(response.status < 300, "{}", response.text);
         let hash = signed.hash(&identity.vendor);
-        self.get(&format!("transactions/wait_by_hash/{hash}")).await
+        loop {
+            let transaction = self.get(&format!("transactions/wait_by_hash/{hash}")).await;
+            // A long poll of a busy machine ends before the commit.
+            if transaction["type"] != "pending_transaction" {
+                return transaction;
+            }
+        }
     }
 }
