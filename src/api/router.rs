@@ -19,13 +19,15 @@
 //! The parts of the crate are put together here too: the route table is passed into the metrics and
 //! the OpenAPI document.
 
+mod paths;
+
 use crate::{
     config::ApiConfig,
     context::{ApiState, ROOT, RequestContext},
     error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
     limits::{
-        RequestPermits, RequestWork, RouteMeterId, RouteMeters, Switches, ThreadLimits,
-        TrafficRecorder, client_address,
+        RequestPermits, RequestWork, RouteMeters, Switches, ThreadLimits, TrafficRecorder,
+        client_address,
     },
     middleware::{
         admission::{self, BodyLease},
@@ -52,6 +54,7 @@ use futures::future::FutureExt as _;
 use ledger_actors::NodeHandle;
 use ledger_limits::ClientKey;
 use ledger_types::Vendor;
+use paths::{Paths, Target};
 use serde_json::Value;
 use std::{net::IpAddr, pin::pin, rc::Rc, sync::Arc};
 
@@ -136,86 +139,6 @@ fn service(
     })
 }
 
-/// A route with its metrics.
-struct MeteredRoute {
-    route: Route,
-    meter: RouteMeterId,
-}
-
-/// The routes of one path.
-struct PathRoutes {
-    /// Below [`ROOT`], with its parameters in braces.
-    pattern: &'static str,
-    /// One for each method.
-    routes: Vec<Rc<MeteredRoute>>,
-}
-
-impl PathRoutes {
-    /// Returns the methods of the path, as the header `Allow` lists them.
-    fn allowed_methods(&self) -> String {
-        let methods = self.routes.iter().map(|metered| metered.route.method());
-        let names = methods.flat_map(|method| {
-            let head = (*method == Method::GET).then_some("HEAD");
-            [method.as_str()].into_iter().chain(head)
-        });
-        names.collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// The part of the route table that a request matches.
-enum Target {
-    /// No route has the path.
-    NoPath,
-    /// The path has routes for other methods only.
-    WrongMethod(Rc<PathRoutes>),
-    Route(Rc<MeteredRoute>),
-}
-
-impl Target {
-    /// Returns the path with its parameters in braces, if a route has it.
-    fn pattern(&self) -> Option<&'static str> {
-        match self {
-            Self::NoPath => None,
-            Self::WrongMethod(path) => Some(path.pattern),
-            Self::Route(metered) => Some(metered.route.path()),
-        }
-    }
-
-    fn route(&self) -> Option<&MeteredRoute> {
-        match self {
-            Self::NoPath | Self::WrongMethod(_) => None,
-            Self::Route(metered) => Some(metered),
-        }
-    }
-}
-
-/// Returns the paths of a table.
-///
-/// # Panics
-///
-/// Panics if two patterns of the table match the same path.
-fn build_paths(table: Vec<Route>, meters: &RouteMeters) -> matchit::Router<Rc<PathRoutes>> {
-    let mut paths: Vec<PathRoutes> = Vec::new();
-    for route in table {
-        let meter = meters.id_of(route.method(), route.path());
-        let pattern = route.path();
-        let metered = Rc::new(MeteredRoute { route, meter });
-        match paths.iter_mut().find(|path| path.pattern == pattern) {
-            Some(path) => path.routes.push(metered),
-            None => paths.push(PathRoutes {
-                pattern,
-                routes: vec![metered],
-            }),
-        }
-    }
-    let mut router = matchit::Router::new();
-    for path in paths {
-        let inserted = router.insert(format!("{ROOT}{}", path.pattern), Rc::new(path));
-        inserted.expect("each path fits one pattern");
-    }
-    router
-}
-
 /// Methods of the routes, which web pages may use.
 const METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::POST];
 
@@ -225,7 +148,7 @@ struct Router {
     state: Rc<ApiState>,
     in_flight: Rc<ThreadLimits>,
     traffic: TrafficRecorder,
-    paths: matchit::Router<Rc<PathRoutes>>,
+    paths: Paths,
     cors: BrowserCors,
 }
 
@@ -235,26 +158,10 @@ impl Router {
         let exposed = state.headers.names().chain([RETRY_AFTER]);
         Self {
             cors: BrowserCors::new(&METHODS, exposed),
-            paths: build_paths(table, &state.route_meters),
+            paths: Paths::new(table, &state.route_meters),
             in_flight: state.in_flight.for_thread(),
             traffic: state.traffic.recorder(),
             state: Rc::new(state),
-        }
-    }
-
-    /// Returns what `path` and `method` match.
-    fn find(&self, path: &str, method: &Method) -> Target {
-        let Ok(found) = self.paths.at(path) else {
-            return Target::NoPath;
-        };
-        let method = match *method {
-            Method::HEAD => &Method::GET,
-            _ => method,
-        };
-        let mut routes = found.value.routes.iter();
-        match routes.find(|metered| metered.route.method() == method) {
-            Some(metered) => Target::Route(Rc::clone(metered)),
-            None => Target::WrongMethod(Rc::clone(found.value)),
         }
     }
 
@@ -269,7 +176,7 @@ impl Router {
             let error = no_route(request.path());
             return request.into_response(error.response());
         }
-        let target = self.find(path, request.method());
+        let target = self.paths.find(path, request.method());
         let (pattern, meter) = (
             target.pattern(),
             target.route().map(|metered| metered.meter),
@@ -467,43 +374,4 @@ fn assert_declares_error(operation: &Operation, error: &ApiError) {
         "{} does not declare {status} {code:?}",
         operation.id
     );
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn matched_pattern(path: &str) -> Option<&'static str> {
-        let table = routes::table();
-        let meters = RouteMeters::of_table(&table);
-        let paths = build_paths(table, &meters);
-        paths.at(path).ok().map(|found| found.value.pattern)
-    }
-
-    #[test]
-    fn matches_every_route_by_its_pattern() {
-        for route in routes::table() {
-            let parts = route.path().split('/');
-            let filled = parts.map(|part| if part.starts_with('{') { "7" } else { part });
-            let path = format!("{ROOT}{}", filled.collect::<Vec<_>>().join("/"));
-            assert_eq!(matched_pattern(&path), Some(route.path()));
-        }
-    }
-
-    #[test]
-    fn rejects_paths_that_only_resemble_a_route() {
-        for path in [
-            "/",
-            "/transactions",
-            "/v1/transactions/",
-            "/v1//transactions",
-            "/v1/transactions/by_hash",
-            "/v1/transactions/by_hash/",
-            "/v1/transactions/by_hash/7/8",
-            "/v1/accounts//balance/7",
-            "/v1/Transactions",
-        ] {
-            assert_eq!(matched_pattern(path), None, "{path}");
-        }
-    }
 }

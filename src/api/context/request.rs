@@ -2,8 +2,9 @@
 
 use crate::{
     context::{
-        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder, body::ANSWERS_LIMIT,
-        extract::format::response_format, interrupt::interrupt,
+        ApiState, BodyWriter, CacheKey, LedgerResponse, PageBody, PartOrder, QueryError,
+        body::ANSWERS_LIMIT, extract::format::response_format, interrupt::interrupt,
+        query::at_snapshot,
     },
     error::{ApiError, ErrorKind},
     limits::{
@@ -15,8 +16,8 @@ use crate::{
 use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, Overload, SubmitError};
 use ledger_limits::{ClientKey, Demand, Limit, MemoryLease, SMALL_LEASE_BYTES_MAX, Work, WorkKind};
-use ledger_store::{Snapshot, StoreError};
-use ledger_types::{BlockInfo, LedgerInfo};
+use ledger_store::Snapshot;
+use ledger_types::LedgerInfo;
 use ledger_vm::{Chain, Interrupt};
 use serde::Serialize;
 use std::{
@@ -446,57 +447,4 @@ fn rendering_demand(format: Format, size_bytes: usize) -> Demand {
         Format::Json => size_bytes.saturating_mul(JSON_FACTOR),
         Format::Bcs => size_bytes / BCS_DIVISOR,
     })
-}
-
-/// The error of a query on a snapshot.
-#[derive(Debug)]
-pub(crate) enum QueryError {
-    /// The store cannot be read. The response has no ledger headers.
-    Store(StoreError),
-    /// The snapshot does not have the requested data. The response has the ledger headers of the
-    /// snapshot.
-    Request(ErrorKind),
-}
-
-impl From<StoreError> for QueryError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<ErrorKind> for QueryError {
-    fn from(error: ErrorKind) -> Self {
-        Self::Request(error)
-    }
-}
-
-impl QueryError {
-    /// Separates errors of the store, which the node counts, from errors of the request.
-    fn split<T>(result: Result<T, Self>) -> Result<Result<T, ErrorKind>, StoreError> {
-        match result {
-            Ok(value) => Ok(Ok(value)),
-            Err(Self::Request(error)) => Ok(Err(error)),
-            Err(Self::Store(error)) => Err(error),
-        }
-    }
-}
-
-/// Returns the block of a readable version.
-///
-/// # Errors
-///
-/// Returns [`StoreError::Inconsistent`] if the store does not have the block.
-pub(crate) fn block_of_version(snapshot: &Snapshot, version: u64) -> Result<BlockInfo, StoreError> {
-    let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
-    snapshot.block_of_version(version)?.ok_or_else(missing)
-}
-
-/// Returns the result of a query with the ledger info of its snapshot.
-fn at_snapshot<T>(
-    (ledger_info, result): (LedgerInfo, Result<T, ErrorKind>),
-) -> Result<(LedgerInfo, T), ApiError> {
-    match result {
-        Ok(value) => Ok((ledger_info, value)),
-        Err(error) => Err(error.at(ledger_info)),
-    }
 }

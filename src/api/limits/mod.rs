@@ -11,6 +11,7 @@ mod denied_addresses;
 mod in_flight;
 pub(crate) mod large_responses;
 mod route_meters;
+mod sampling;
 mod switches;
 mod traffic;
 
