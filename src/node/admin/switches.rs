@@ -11,18 +11,25 @@ use crate::{
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use ledger_api::{SwitchChange, SwitchSettings, UnencodedBody};
 
+/// Lists the settings of all switches, each with the field of a value that has its name.
+macro_rules! positions {
+    ($of:ident) => {
+        [
+            ("api.json_output_enabled", $of.json_output_enabled),
+            ("api.bcs_output_enabled", $of.bcs_output_enabled),
+            ("api.submission_enabled", $of.submission_enabled),
+            ("api.simulation_enabled", $of.simulation_enabled),
+            (
+                "api.encode_submission_enabled",
+                $of.encode_submission_enabled,
+            ),
+        ]
+    };
+}
+
 /// Returns the setting of each switch with its position.
 pub fn switch_positions(switches: SwitchSettings) -> [(&'static str, bool); 5] {
-    [
-        ("api.json_output_enabled", switches.json_output_enabled),
-        ("api.bcs_output_enabled", switches.bcs_output_enabled),
-        ("api.submission_enabled", switches.submission_enabled),
-        ("api.simulation_enabled", switches.simulation_enabled),
-        (
-            "api.encode_submission_enabled",
-            switches.encode_submission_enabled,
-        ),
-    ]
+    positions!(switches)
 }
 
 /// `GET /switches`: responds with the state of all switches.
@@ -44,16 +51,7 @@ pub async fn change(
         Ok(switches) => switches,
         Err(problem) => return problem.response(),
     };
-    let positions = [
-        ("api.json_output_enabled", switches.json_output_enabled),
-        ("api.bcs_output_enabled", switches.bcs_output_enabled),
-        ("api.submission_enabled", switches.submission_enabled),
-        ("api.simulation_enabled", switches.simulation_enabled),
-        (
-            "api.encode_submission_enabled",
-            switches.encode_submission_enabled,
-        ),
-    ];
+    let positions = positions!(switches);
     let set = positions.into_iter().filter_map(|(key, position)| {
         let value = RawValue::Typed(Value::Boolean(position?));
         Some((key.to_owned(), value))

@@ -197,10 +197,7 @@ pub async fn deny(
     admin: Data<Admin>,
     body: UnencodedBody<BODY_BYTES_MAX>,
 ) -> HttpResponse {
-    change(&request, admin, body, |settings, denial, terms, author| {
-        settings.deny(denial, terms, author)
-    })
-    .await
+    change(&request, admin, body, RunTimeSettings::deny).await
 }
 
 /// `POST /traffic/allow` with an address, a sender, a function or a rule: takes the denial back, or
@@ -213,10 +210,7 @@ pub async fn allow(
     admin: Data<Admin>,
     body: UnencodedBody<BODY_BYTES_MAX>,
 ) -> HttpResponse {
-    change(&request, admin, body, |settings, denial, terms, author| {
-        settings.allow(denial, terms, author)
-    })
-    .await
+    change(&request, admin, body, RunTimeSettings::allow).await
 }
 
 async fn change(
