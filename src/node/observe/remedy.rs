@@ -1,66 +1,111 @@
 //! What helps against a limit. docs/operate/tune.md#from-symptom-to-setting has the reasons.
 
-use super::snapshot::{Limit, LimitKind};
+use super::snapshot::{Consumer, Limit, LimitKind};
+use crate::config::{Applies, SETTINGS};
 
-/// Returns what helps against a limit, with the keys of settings between backticks.
+/// Returns what helps against a limit, with the keys of settings between backticks, and which of
+/// these settings need a restart.
 pub fn remedy(limit: &Limit) -> String {
+    let remedy = without_restarts(limit);
+    let restarts = restarts(&remedy);
+    remedy + &restarts
+}
+
+fn without_restarts(limit: &Limit) -> String {
     match limit.kind {
-        LimitKind::Busy => busy(limit.stage).to_owned(),
+        LimitKind::Busy => {
+            let of_stage = limit.stage.and_then(busy);
+            of_stage.unwrap_or("more or faster cores").to_owned()
+        }
         LimitKind::Disk if limit.stage == Some("store-writer") => {
             "a disk with faster syncs: no setting shortens a sync".to_owned()
         }
         LimitKind::Disk => "more threads that wait for the disk at a time (`storage.readers`), or \
                             more memory for the page cache of the system"
             .to_owned(),
-        LimitKind::Processor => "more cores, or less work of the largest threads; beside other \
-                                 programs, `process.scheduling` = inherit lowers latencies"
-            .to_owned(),
+        LimitKind::Processor => processor(limit.consumers.first()),
         LimitKind::Capacity => capacity(limit.setting),
         LimitKind::Clients | LimitKind::Unknown => String::new(),
     }
 }
 
-/// Returns what helps against busy threads. More of them help only if cores are free.
-fn busy(stage: Option<&str>) -> &'static str {
-    match stage {
-        Some("http") => {
+/// Returns the settings of a remedy that apply at the next start, in words.
+fn restarts(remedy: &str) -> String {
+    let needs_restart = |key: &&str| {
+        let mut settings = SETTINGS.iter();
+        settings.any(|of| of.key == *key && of.applies == Applies::Restart)
+    };
+    let keys = named_settings(remedy).filter(needs_restart);
+    let keys: Vec<_> = keys.map(|key| format!("`{key}`")).collect();
+    match keys.len() {
+        0 => String::new(),
+        1 => format!("; {} applies at the next start", keys[0]),
+        _ => format!("; {} apply at the next start", keys.join(" and ")),
+    }
+}
+
+/// Returns the texts between backticks.
+fn named_settings(remedy: &str) -> impl Iterator<Item = &str> {
+    remedy.split('`').skip(1).step_by(2)
+}
+
+/// Returns what helps if all cores are busy: mostly, less work of the largest threads.
+fn processor(largest: Option<&Consumer>) -> String {
+    let less = largest.and_then(|of| Some(format!("for {}: {}", of.thread, busy(&of.thread)?)));
+    let less = less.unwrap_or_else(|| "less work of the largest threads".to_owned());
+    format!(
+        "more cores; {less}; beside other programs, `process.scheduling` = inherit lowers latencies"
+    )
+}
+
+/// Returns what helps against the busy threads of a stage, if it is known. More of them help only
+/// if cores are free.
+fn busy(stage: &str) -> Option<&'static str> {
+    Some(match stage {
+        "http" | "http-api" => {
             "more cores (`api.workers`); clients that keep connections open, and send batches and \
              BCS"
         }
-        Some("signature-check") => {
+        "signature-check" => {
             "more cores (`signatures.threads`); the page Traffic denies a sender of many \
              signatures (`filter.rules`)"
         }
-        Some("executor") => {
+        "executor" => {
             "a faster core, or less work per transaction; the page Traffic denies a function or a \
              sender (`filter.rules`); without free cores, a higher `signatures.nice`"
         }
-        Some("store-writer") => {
+        "store-writer" => {
             "fewer and larger transactions, a lower `pruner.batch_versions`, or a faster core"
         }
-        Some("point-reader" | "store-reader") => {
+        "point-reader" | "store-reader" => {
             "more threads if cores are free (`storage.readers`); fewer simulations \
              (`api.simulation_enabled`); a higher `work.nice` if commits are slow beside them"
         }
-        Some("renderer") => {
+        "renderer" => {
             "smaller pages and BCS; a larger `api.response_cache_bytes_max` if clients repeat \
              their reads"
         }
-        Some("mempool" | "sequencer" | "committer" | "storage" | "pruner") => {
+        "mempool" | "sequencer" | "committer" | "storage" | "pruner" => {
             "more threads for the actors if cores are free (`actors.threads`)"
         }
-        _ => "more or faster cores",
-    }
+        _ => return None,
+    })
 }
 
 /// Returns what helps against a capacity that rejects although its threads have time.
 fn capacity(setting: Option<&str>) -> String {
     match setting {
         Some(key) if key.ends_with("_per_address") => {
-            format!("a higher `{key}`; if the address is a proxy, name it in `api.trusted_proxies`")
+            format!(
+                "a higher `{key}`; if the address is a proxy, name it in `api.trusted_proxies`; the \
+                 page Traffic denies one that floods"
+            )
         }
         Some(key) if key.starts_with("mempool.capacity_per_account") => {
-            format!("a higher `{key}`, or clients that wait for their commits")
+            format!(
+                "clients that wait for their commits, or a higher `{key}`; the page Traffic denies \
+                 a sender that floods (`filter.rules`)"
+            )
         }
         // The others are constants, which the sentence names in words.
         Some(key) if key.contains('.') => format!("a higher `{key}`"),
@@ -71,7 +116,7 @@ fn capacity(setting: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SETTINGS;
+    use std::collections::BTreeSet;
 
     fn limit(kind: LimitKind, stage: Option<&'static str>, setting: Option<&'static str>) -> Limit {
         Limit {
@@ -83,11 +128,6 @@ mod tests {
             consumers: Vec::new(),
             since_ms: 0,
         }
-    }
-
-    /// Returns the texts between backticks.
-    fn named_settings(remedy: &str) -> Vec<&str> {
-        remedy.split('`').skip(1).step_by(2).collect()
     }
 
     #[test]
@@ -128,12 +168,49 @@ mod tests {
             ),
             (
                 "mempool.capacity_per_account",
-                &["mempool.capacity_per_account"],
+                &["filter.rules", "mempool.capacity_per_account"],
             ),
             ("waiting renderings", &[]),
         ] {
             let remedy = remedy(&limit(LimitKind::Capacity, Some("http"), Some(setting)));
-            assert_eq!(named_settings(&remedy), settings, "{remedy}");
+            let named: BTreeSet<_> = named_settings(&remedy).collect();
+            assert_eq!(Vec::from_iter(named), settings, "{remedy}");
         }
+    }
+
+    #[test]
+    fn names_what_helps_the_largest_threads_of_a_busy_processor() {
+        for (thread, helps) in [
+            ("renderer", "for renderer: smaller pages"),
+            ("http-api", "for http-api: more cores"),
+            ("log-writer", "less work of the largest threads"),
+        ] {
+            let mut limit = limit(LimitKind::Processor, None, None);
+            limit.consumers = vec![Consumer {
+                thread: thread.to_owned(),
+                share_permille: 600,
+            }];
+            let remedy = remedy(&limit);
+            assert!(remedy.contains(helps), "{remedy}");
+        }
+    }
+
+    #[test]
+    fn says_which_settings_need_a_restart() {
+        for (stage, end) in [
+            (
+                "store-reader",
+                "them; `storage.readers` and `work.nice` apply at the next start",
+            ),
+            (
+                "executor",
+                "`signatures.nice`; `signatures.nice` applies at the next start",
+            ),
+        ] {
+            let remedy = remedy(&limit(LimitKind::Busy, Some(stage), None));
+            assert!(remedy.ends_with(end), "{remedy}");
+        }
+        let live = limit(LimitKind::Capacity, Some("waits"), Some("wait.capacity"));
+        assert_eq!(remedy(&live), "a higher `wait.capacity`");
     }
 }
