@@ -55,7 +55,13 @@ async fn check_page(node: &TestNode, path: &str) -> String {
 #[tokio::test]
 async fn shows_stages_and_checks_in_pages_that_load_nothing_from_elsewhere() {
     let node = TestNode::start(&["wait.capacity=777"]);
-    check_page(&node, "/console/settings").await;
+    let settings = check_page(&node, "/console/settings").await;
+    for how in [
+        "Set by --set: change it there, and restart the node.",
+        "Set it in a configuration file, and restart the node.",
+    ] {
+        assert!(settings.contains(how), "{how}: {settings}");
+    }
     let overview = check_page(&node, "/").await;
     for stage in ["mempool", "sequencer", "committer"] {
         let attribute = format!("data-stage=\"{stage}\"");
@@ -72,6 +78,8 @@ async fn shows_stages_and_checks_in_pages_that_load_nothing_from_elsewhere() {
             format!("<th scope=\"row\">{check}</th><td><span class=\"badge ok\">ok</span></td>");
         assert!(health.contains(&row), "{check}: {health}");
     }
+    let lost = "<th scope=\"row\">Lost log lines</th><td>none</td>";
+    assert!(health.contains(lost), "{health}");
     let set = "<code>wait.capacity</code></th><td>777 waits</td><td>16384</td><td>--set</td>";
     assert!(health.contains(set), "{health}");
     assert!(health.contains(env!("CARGO_PKG_VERSION")), "{health}");

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     access::Requester,
     admin::{Admin, Check, checks, settings_report},
+    telemetry,
     tunable::SettingStatus,
     version::VERSION,
 };
@@ -104,6 +105,7 @@ fn build(admin: &Admin) -> Markup {
         ("Running for", duration(uptime_ms / 1_000)),
         ("Chain", format!("{} ({})", chain.id(), chain.vendor())),
         ("Data directory", data_dir),
+        ("Lost log lines", lost_lines(telemetry::lost_lines())),
     ];
     html! {
         section.card aria-labelledby="build" {
@@ -116,6 +118,14 @@ fn build(admin: &Admin) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Writes how many lines of the log were lost, and what helps.
+fn lost_lines(lines: u64) -> String {
+    match lines {
+        0 => "none".to_owned(),
+        _ => format!("{lines}: read standard error faster, or set log.level to less"),
     }
 }
 

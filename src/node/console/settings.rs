@@ -123,6 +123,11 @@ fn others(report: &SettingsReport) -> Markup {
     html! {
         section.card aria-labelledby="others" {
             h2 #others { "Applied by SIGHUP or at the next start" }
+            p.muted {
+                "Change them where they are set, or in a configuration file; "
+                code { "ledger-node config" } " checks them. Then restart the node, or send SIGHUP "
+                "where the last column says so."
+            }
             div.scroll tabindex="0" role="region" aria-label="Table of the other settings" {
                 table {
                     thead {
@@ -137,7 +142,10 @@ fn others(report: &SettingsReport) -> Markup {
                     tbody {
                         @for setting in settings.filter(|setting| setting.applies != Applies::Now) {
                             tr id=(setting.key) {
-                                th scope="row" title=(first_sentence(setting.effect)) { code { (setting.key) } }
+                                th scope="row" title=(first_sentence(setting.effect)) {
+                                    code { (setting.key) }
+                                    p.how { (how(setting)) }
+                                }
                                 td { (setting.value) " " (setting.unit) }
                                 td { (setting.default) }
                                 td { (setting.origin) }
@@ -148,6 +156,20 @@ fn others(report: &SettingsReport) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Returns how a setting is changed that needs SIGHUP or a restart. The style sheet shows it in the
+/// row to which a link leads, far below the heading of the table.
+fn how(setting: &SettingStatus) -> Markup {
+    html! {
+        (first_sentence(setting.effect))
+        @if setting.is_set {
+            " Set by " (setting.origin) ": change it there, and "
+        } @else {
+            " Set it in a configuration file, and "
+        }
+        (if setting.applies == Applies::Reload { "send SIGHUP." } else { "restart the node." })
     }
 }
 
