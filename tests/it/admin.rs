@@ -111,18 +111,26 @@ async fn rejects_requests_only_while_the_mailbox_capacity_is_low() {
     assert_eq!(lowered["capacity"], 1);
     until("rejections", at_least(|responses| &responses.rejected, 20)).await;
     // The thread of the mempool has time, so more requests may wait for it.
-    let url = format!("{}/settings", node.admin);
-    until("a recommendation", || async {
-        let report = node.http.get(&url).await.json;
+    let recommended = async || {
+        let report = node
+            .http
+            .get(&format!("{}/settings", node.admin))
+            .await
+            .json;
         let mut settings = report["settings"].as_array().unwrap().iter();
         let capacity = settings.find(|it| it["key"] == "actors.mempool.mailbox_capacity");
-        (capacity.unwrap()["recommended"]["value"] == 16_384).then_some(())
+        capacity.unwrap()["recommended"]["value"].clone()
+    };
+    until("a recommendation", || async {
+        (recommended().await == 16_384).then_some(())
     })
     .await;
 
     let raised = set_capacity(&node, "mempool", 10_000).await;
     let lowered_ms = lowered_at.elapsed().as_millis() as u64;
     assert_eq!(raised["capacity"], 10_000);
+    // Rejections of the earlier capacity recommend nothing.
+    assert_eq!(recommended().await, Value::Null);
     responses.expects_no_rejection.store(true, SeqCst);
     let served = responses.served.load(SeqCst);
     until(

@@ -6,31 +6,40 @@ use crate::{
     tunable::{Load, SettingsReport},
 };
 
-/// Returns all settings, with the values that the newest snapshot suggests.
+/// Returns all settings, with the values that the newest 15 minutes suggest.
 pub fn settings_report(admin: &Admin) -> SettingsReport {
-    let newest = admin.observer.newest();
-    admin.settings.report(&loads(&newest.snapshot.stages))
+    admin.settings.report(&loads(admin))
 }
 
-/// Returns the measurements of each capacity that is a setting.
-fn loads(stages: &[Stage]) -> Vec<Load> {
-    let with_setting = stages.iter().filter_map(|stage| {
+/// Returns the measurements of each limit that has rejected requests since its newest change.
+fn loads(admin: &Admin) -> Vec<Load> {
+    let newest = admin.observer.newest();
+    let limits = newest.snapshot.rejections.iter().map(|of| of.limit);
+    let loads = limits.filter_map(|key| {
+        let change = admin.settings.newest_change(key);
+        let behind = stages_behind(&newest.snapshot.stages, key);
+        let since_unix_ms = change.map_or(0, |change| change.unix_ms);
+        let rejected = admin.observer.rejected(key, since_unix_ms, &behind)?;
         Some(Load {
-            key: stage.queue?.setting?,
-            rejected_per_s: stage.rejected_per_s?,
-            busy_permille: busy_permille(stages, stage),
+            key,
+            rejected_per_s: rejected.per_s_max,
+            busy_permille: rejected.busy_permille,
         })
     });
-    with_setting.collect()
+    loads.collect()
 }
 
-/// Returns the busy time of the threads of a stage. Actors may share one thread.
-fn busy_permille(stages: &[Stage], stage: &Stage) -> u64 {
-    let on_threads = stages.iter().filter(|other| other.thread == stage.thread);
-    match stage.thread {
-        Some(_) => on_threads.filter_map(|other| other.busy_permille).sum(),
-        None => 0,
-    }
+/// Returns the names of the stages on the threads behind a limit: those of the stage whose capacity
+/// it is, otherwise the HTTP workers. Actors may share one thread.
+fn stages_behind(stages: &[Stage], key: &str) -> Vec<&'static str> {
+    let is_capacity = |stage: &&Stage| stage.queue.is_some_and(|of| of.setting == Some(key));
+    let http = || stages.iter().find(|stage| stage.name == "http");
+    let stage = stages.iter().find(is_capacity).or_else(http);
+    let Some(thread) = stage.and_then(|stage| stage.thread) else {
+        return Vec::new();
+    };
+    let on_thread = stages.iter().filter(|of| of.thread == Some(thread));
+    on_thread.map(|of| of.name).collect()
 }
 
 #[cfg(test)]
@@ -41,7 +50,6 @@ mod tests {
     fn stage(
         name: &'static str,
         thread: Option<&'static str>,
-        busy_permille: u64,
         setting: Option<&'static str>,
     ) -> Stage {
         Stage {
@@ -51,12 +59,12 @@ mod tests {
             is_on_path: true,
             thread,
             threads: 1,
-            busy_permille: Some(busy_permille),
+            busy_permille: None,
             core_wait_permille: None,
             occupied_permille: None,
             in_per_s: None,
             out_per_s: None,
-            rejected_per_s: Some(7.0),
+            rejected_per_s: None,
             queue: Some(Queue {
                 setting,
                 ..Queue::default()
@@ -66,20 +74,20 @@ mod tests {
     }
 
     #[test]
-    fn counts_the_busy_time_of_all_actors_of_a_thread() {
+    fn finds_all_actors_of_the_thread_behind_a_capacity() {
         const MEMPOOL: &str = "actors.mempool.mailbox_capacity";
-        let load = |key, busy_permille| Load {
-            key,
-            rejected_per_s: 7.0,
-            busy_permille,
-        };
         let stages = [
-            stage("mempool", Some("actors"), 300, Some(MEMPOOL)),
-            stage("committer", Some("actors"), 400, None),
-            stage("renderer", Some("renderer"), 100, None),
-            stage("waits", None, 0, Some("wait.capacity")),
+            stage("http", Some("http-api"), None),
+            stage("mempool", Some("actors"), Some(MEMPOOL)),
+            stage("committer", Some("actors"), None),
+            stage("waits", None, Some("wait.capacity")),
         ];
-        let expected = [load(MEMPOOL, 700), load("wait.capacity", 0)];
-        assert_eq!(loads(&stages), expected);
+        for (key, behind) in [
+            (MEMPOOL, &["mempool", "committer"][..]),
+            ("wait.capacity", &[]),
+            ("api.max_in_flight", &["http"]),
+        ] {
+            assert_eq!(stages_behind(&stages, key), behind, "{key}");
+        }
     }
 }

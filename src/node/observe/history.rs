@@ -4,6 +4,7 @@ use super::{
     series::{self, SERIES_COUNT},
     snapshot::{History, LimitKind, SeriesHistory, Snapshot, Stage, StageHistory},
 };
+use crate::config::{Applies, SETTINGS};
 
 /// Number of snapshots that are kept: 15 minutes of one per second.
 pub const SNAPSHOTS_MAX: usize = 900;
@@ -14,8 +15,12 @@ const STAGES_MAX: usize = 20;
 /// Number of values that are kept of a stage.
 const STAGE_VALUES: usize = 3;
 
+/// Maximum number of limits whose rejections are kept, more than there are run-time settings that
+/// reject. Those of other limits are not kept.
+const LIMITS_MAX: usize = 16;
+
 /// Maximum memory of the points, in bytes.
-const HISTORY_BYTES_MAX: usize = 380_000;
+const HISTORY_BYTES_MAX: usize = 440_000;
 
 const _: () = assert!(SNAPSHOTS_MAX * size_of::<Point>() <= HISTORY_BYTES_MAX);
 
@@ -28,6 +33,18 @@ struct Point {
     limit: &'static str,
     series: [f32; SERIES_COUNT],
     stages: [[f32; STAGE_VALUES]; STAGES_MAX],
+    /// Rejections per second of the limits of the ring.
+    rejected_per_s: [f32; LIMITS_MAX],
+}
+
+/// The rejections of a limit in the newest 15 minutes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rejected {
+    /// Maximum rate of rejections.
+    pub per_s_max: f64,
+    /// Mean of the processor time of the threads behind the limit while it rejected, in
+    /// thousandths.
+    pub busy_permille: u64,
 }
 
 /// The newest snapshots. A new one replaces the oldest.
@@ -38,6 +55,8 @@ pub struct Ring {
     next: usize,
     /// Names of the stages of the newest snapshot.
     stages: Vec<&'static str>,
+    /// Run-time settings that have rejected requests since the start.
+    limits: Vec<&'static str>,
 }
 
 impl Ring {
@@ -47,6 +66,7 @@ impl Ring {
             points: Vec::with_capacity(SNAPSHOTS_MAX),
             next: 0,
             stages: Vec::with_capacity(STAGES_MAX),
+            limits: Vec::with_capacity(LIMITS_MAX),
         }
     }
 
@@ -55,12 +75,53 @@ impl Ring {
         let names = snapshot.stages.iter().map(|stage| stage.name);
         self.stages.clear();
         self.stages.extend(names.take(STAGES_MAX));
-        let point = Point::of(snapshot);
+        let mut point = Point::of(snapshot);
+        for rejection in &snapshot.rejections {
+            if let Some(index) = self.index_of_limit(rejection.limit) {
+                point.rejected_per_s[index] = rejection.per_s as f32;
+            }
+        }
         match self.points.get_mut(self.next) {
             Some(oldest) => *oldest = point,
             None => self.points.push(point),
         }
         self.next = (self.next + 1) % SNAPSHOTS_MAX;
+    }
+
+    /// Returns the index of a limit in the points, if it is a run-time setting.
+    fn index_of_limit(&mut self, limit: &'static str) -> Option<usize> {
+        let known = self.limits.iter().position(|of| *of == limit);
+        known.or_else(|| {
+            let mut settings = SETTINGS.iter();
+            let is_kept = self.limits.len() < LIMITS_MAX
+                && settings.any(|of| of.key == limit && of.applies == Applies::Now);
+            is_kept.then(|| {
+                self.limits.push(limit);
+                self.limits.len() - 1
+            })
+        })
+    }
+
+    /// Returns what a run-time setting has rejected in snapshots after a time of the system clock,
+    /// and how busy the threads of `stages` were meanwhile. Returns `None` without a rejection.
+    pub fn rejected(&self, limit: &str, since_unix_ms: u64, stages: &[&str]) -> Option<Rejected> {
+        let index = self.limits.iter().position(|of| *of == limit)?;
+        let rejecting = self
+            .points
+            .iter()
+            .filter(|point| point.unix_ms > since_unix_ms && point.rejected_per_s[index] > 0.0);
+        let busy_permille = |point: &&Point| {
+            let all = self.stages.iter().zip(&point.stages);
+            let behind = all.filter(|(name, _)| stages.contains(name));
+            let busy = behind.map(|(_, [busy, ..])| *busy);
+            busy.filter(|busy| !busy.is_nan()).sum::<f32>()
+        };
+        let per_s_max = max(&mut rejecting.clone().map(|point| point.rejected_per_s[index]))?;
+        let busy_permille = mean(&mut rejecting.map(|point| busy_permille(&point)))?;
+        Some(Rejected {
+            per_s_max: f64::from(per_s_max),
+            busy_permille: busy_permille as u64,
+        })
     }
 
     /// Returns the snapshots that are younger than `since_ms` of uptime, in `points_max` points or
@@ -123,6 +184,7 @@ impl Point {
             }),
             series: [f32::NAN; SERIES_COUNT],
             stages: [[f32::NAN; STAGE_VALUES]; STAGES_MAX],
+            rejected_per_s: [0.0; LIMITS_MAX],
         };
         for (kept, value) in point.series.iter_mut().zip(&snapshot.series) {
             *kept = value.value.map_or(f32::NAN, |value| value as f32);

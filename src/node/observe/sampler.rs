@@ -7,7 +7,7 @@ use super::{
     edges,
     executions::Executions,
     history,
-    history::Ring,
+    history::{Rejected, Ring},
     limit::{self, Window},
     reading::{Reading, Sources},
     series,
@@ -94,6 +94,15 @@ impl Observer {
     pub fn history(&self, since_ms: u64, points_max: usize) -> History {
         let ring = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         ring.since(since_ms, points_max.min(history::SNAPSHOTS_MAX))
+    }
+
+    /// Returns what a run-time setting has rejected in the newest 15 minutes, in the snapshots that
+    /// began after a time of the system clock. `stages` are those whose threads are behind it.
+    pub fn rejected(&self, limit: &str, since_unix_ms: u64, stages: &[&str]) -> Option<Rejected> {
+        let ring = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        // The snapshot during which the setting changed has rejections of the old value.
+        let began_ms = since_unix_ms.saturating_add(2 * millis(SAMPLE_INTERVAL));
+        ring.rejected(limit, began_ms, stages)
     }
 }
 

@@ -7,18 +7,21 @@ use serde::Serialize;
 /// the wait.
 const BUSY_PERMILLE_MAX: u64 = 800;
 
-/// Part of `api.max_in_flight`, one in so many, that waits leave to other requests.
-const OTHER_REQUESTS: u64 = 8;
+/// Part of a limit, one in so many, that the limit below it leaves to others.
+const OTHERS: u64 = 8;
 
-/// The measurements of a capacity in the newest seconds.
+/// Part of `api.max_in_flight`, one in so many, that one address leaves to others, as the default.
+const OTHER_ADDRESSES: u64 = 40;
+
+/// The measurements of a limit while it rejected requests, in the newest 15 minutes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// Key of the capacity.
+    /// Key of the limit.
     pub key: &'static str,
-    /// Requests per second that the capacity rejects.
+    /// Maximum number of requests per second that it rejected.
     pub rejected_per_s: f64,
-    /// Busy time of the threads that take from the queue, in thousandths of the time of all of
-    /// them. 0 without threads.
+    /// Busy time of the threads behind it, in thousandths of the time of all of them. 0 without
+    /// threads.
     pub busy_permille: u64,
 }
 
@@ -31,11 +34,11 @@ pub struct Recommendation {
     pub reason: String,
 }
 
-/// Returns a larger value of a capacity that rejects requests although the threads behind it have
+/// Returns a larger value of a limit that rejected requests although the threads behind it had
 /// time, or `None` if more would not help.
 ///
 /// The value is twice the present one, or the default if that is larger, so that one change is
-/// enough for a capacity that was set far too low. `is_allowed` says whether the machine has the
+/// enough for a limit that was set far too low. `is_allowed` says whether the machine has the
 /// memory for a value.
 pub(super) fn recommend(
     setting: &Setting,
@@ -49,13 +52,18 @@ pub(super) fn recommend(
     let Kind::Integer(range) = &setting.kind else {
         return None;
     };
+    let in_flight = running.api.max_in_flight as u64;
+    let connections = running.api_listener.max_connections as u64;
     let (max, condition) = match setting.key {
-        "wait.capacity" => {
-            let in_flight = running.api.max_in_flight as u64;
-            (
-                in_flight - in_flight / OTHER_REQUESTS,
-                "while api.max_in_flight leaves more requests".to_owned(),
-            )
+        "wait.capacity" => (
+            in_flight - in_flight / OTHERS,
+            "while api.max_in_flight leaves more requests".to_owned(),
+        ),
+        "api.max_in_flight_per_address" => {
+            (in_flight - in_flight / OTHER_ADDRESSES, while_busy(load))
+        }
+        "api.max_in_flight" | "api.max_connections_per_address" => {
+            (connections - connections / OTHERS, while_busy(load))
         }
         "work.read_budget_ms" | "work.render_budget_ms" | "signatures.queue_capacity" => {
             (*range.end(), while_busy(load))
@@ -71,12 +79,13 @@ pub(super) fn recommend(
     let words = if recommended == default {
         "the default"
     } else {
-        "twice as many"
+        "this value"
     };
     Some(Recommendation {
         value: recommended,
         reason: format!(
-            "{:.1} per second are rejected {condition}: {words} would take the bursts",
+            "up to {:.1} per second were rejected in the last 15 minutes {condition}: {words} would \
+             take the bursts",
             load.rejected_per_s
         ),
     })
@@ -84,7 +93,7 @@ pub(super) fn recommend(
 
 fn while_busy(load: &Load) -> String {
     let percent = load.busy_permille / 10;
-    format!("while the threads behind it are only {percent} % busy")
+    format!("while the threads behind it were only {percent} % busy")
 }
 
 #[cfg(test)]
@@ -103,7 +112,7 @@ mod tests {
             busy_permille,
         };
         let recommendation = recommend(setting(key), &Settings::default(), &load, |_| true)?;
-        assert!(recommendation.reason.starts_with("3.0 per second"));
+        assert!(recommendation.reason.starts_with("up to 3.0 per second"));
         Some(recommendation.value)
     }
 
@@ -113,14 +122,19 @@ mod tests {
             ("actors.mempool.mailbox_capacity", 32_768),
             ("work.read_budget_ms", 2_000),
             ("signatures.queue_capacity", 32_768),
-            // Below api.max_in_flight.
+            // Seven eighths of api.max_in_flight.
             ("wait.capacity", 17_500),
+            // Seven eighths of api.max_connections.
+            ("api.max_in_flight", 21_875),
+            ("api.max_connections_per_address", 21_875),
         ] {
             assert_eq!(recommended(key, 3.0, 400), Some(doubled), "{key}");
             assert_eq!(recommended(key, 0.0, 400), None, "{key}");
             assert_eq!(recommended(key, 3.0, 950), None, "{key}");
         }
-        assert_eq!(recommended("api.max_in_flight", 3.0, 400), None);
+        // The default is the maximum.
+        assert_eq!(recommended("api.max_in_flight_per_address", 3.0, 400), None);
+        assert_eq!(recommended("api.max_body_bytes", 3.0, 400), None);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::observe::snapshot::{Limit, Processor, Queue, SeriesValue, StageKind};
+use crate::observe::snapshot::{Limit, Processor, Queue, Rejection, SeriesValue, StageKind};
 
 /// Returns a snapshot with one stage, in which all figures are `value`.
 fn snapshot(uptime_ms: u64, value: u64) -> Snapshot {
@@ -100,6 +100,42 @@ fn returns_only_newer_snapshots() {
     assert_eq!(newest.uptime_ms, [904_000, 905_000]);
     assert!(ring.since(u64::MAX, 300).uptime_ms.is_empty());
     assert!(Ring::new().since(0, 300).uptime_ms.is_empty());
+}
+
+#[test]
+fn keeps_what_a_run_time_setting_has_rejected_and_how_busy_its_threads_were() {
+    const LIMIT: &str = "api.max_in_flight";
+    let mut ring = Ring::new();
+    for (number, limit, per_s) in [
+        (1, LIMIT, 9.0),
+        (2, LIMIT, 5.0),
+        (3, LIMIT, 7.0),
+        // Neither of them is kept.
+        (4, "mempool.capacity_per_account", 8.0),
+        (5, "waiting renderings", 8.0),
+        (6, LIMIT, 0.0),
+    ] {
+        let mut snapshot = snapshot(number * 1_000, number);
+        snapshot.rejections.push(Rejection {
+            limit,
+            value: 1,
+            per_s,
+            total: 1,
+        });
+        ring.push(&snapshot);
+    }
+    let rejected = |per_s_max, busy_permille| {
+        Some(Rejected {
+            per_s_max,
+            busy_permille,
+        })
+    };
+    let since = |unix_ms, stages| ring.rejected(LIMIT, unix_ms, stages);
+    assert_eq!(since(0, &["executor"]), rejected(9.0, 2));
+    assert_eq!(since(0, &["http"]), rejected(9.0, 0));
+    assert_eq!(since(1_001_000, &["executor"]), rejected(7.0, 2));
+    assert_eq!(since(1_003_000, &["executor"]), None);
+    assert_eq!(ring.limits, [LIMIT]);
 }
 
 #[test]
