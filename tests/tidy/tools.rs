@@ -5,7 +5,11 @@ use std::{fs, process::Command};
 use toml::Table;
 
 /// Scripts that only other scripts start.
-const INNER_SCRIPTS: [&str; 2] = ["tests/fuzz/run_target.sh", "tests/fuzz/rustc.sh"];
+const INNER_SCRIPTS: [&str; 3] = [
+    "src/packages/pack",
+    "tests/fuzz/run_target.sh",
+    "tests/fuzz/rustc.sh",
+];
 
 /// Reads a file by its path from the root.
 pub(super) fn text(path: &str) -> String {
