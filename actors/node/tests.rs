@@ -406,6 +406,8 @@ async fn full_account_does_not_mark_the_pool_as_full() {
 #[actix::test]
 async fn returns_the_size_of_the_saved_pool() {
     let fixture = fixture().await;
+    // The mempool computes the size after its reply to the submission.
+    fixture.drain_mempool().await;
     let bytes = fixture.handle.saved_pool_bytes();
     let size = u64::try_from(fixture.transaction.size_bytes()).unwrap();
     assert!((size..size + 100).contains(&bytes), "{bytes} for {size}");
