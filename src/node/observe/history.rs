@@ -15,8 +15,8 @@ const STAGES_MAX: usize = 20;
 /// Number of values that are kept of a stage.
 const STAGE_VALUES: usize = 3;
 
-/// Maximum number of limits whose rejections are kept, more than there are run-time settings that
-/// reject. Those of other limits are not kept.
+/// Maximum number of limits in the history of rejections. There are fewer run-time settings that
+/// reject; the history has no other limits.
 const LIMITS_MAX: usize = 16;
 
 /// Maximum memory of the points, in bytes.
