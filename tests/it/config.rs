@@ -303,6 +303,10 @@ fn rejects_settings_that_contradict_the_genesis_file() {
     );
     check_rejected(&run("chain.vendor=NODE"), &["chain.vendor = NODE", "OTHER"]);
     check_rejected(
+        &run("chain.coin_event_handles=false"),
+        &["chain.coin_event_handles = false", "says true"],
+    );
+    check_rejected(
         &run("faucet.enabled=true"),
         &["faucet.enabled", "development chain"],
     );

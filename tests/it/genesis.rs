@@ -52,6 +52,7 @@ async fn a_node_starts_the_chain_that_new_writes_and_show_describes() {
         "supply: 2 accounts hold 1000005 of the coin's smallest unit",
         "order: one node orders the blocks",
         "gas unit price 100 to 10000000000",
+        "deposits and withdrawals of coins: event streams of each new store",
     ];
     for part in words {
         assert!(new.contains(part), "{part:?} is not in {new}");
@@ -120,13 +121,16 @@ fn new_replaces_no_file_and_makes_no_chain_without_coins_by_mistake() {
     let none = printed(&new(&["--no-coins"]));
     assert!(none.contains("supply: nobody holds coins"), "{none}");
     check_failed(&new(&["--no-coins"]), &["genesis.toml exists", "--out"]);
+    let without_handles = ["--coin-event-handles", "false"];
     let other = ["--out", "other.toml", "--account", "0xb0b=5"];
-    printed(&new(&other));
+    printed(&new(&[&without_handles[..], &other].concat()));
     let checked = printed(&genesis(directory.path(), &["check", "other.toml"]));
     assert!(
         checked.contains("other.toml starts this chain:\nchain id 7"),
         "{checked}"
     );
+    let handles = "deposits and withdrawals of coins: events of transactions only";
+    assert!(checked.contains(handles), "{checked}");
     let id = genesis(
         directory.path(),
         &["new", "--chain-id", "256", "--no-coins"],

@@ -54,7 +54,11 @@ class Cluster {
   async #configure() {
     const file = join(this.#directory, "genesis.toml");
     const text = await readFile(file, "utf8");
-    const parameters = { vendor: '"APTOS"', gas_unit_price_min: "10" };
+    const parameters = {
+      vendor: '"APTOS"',
+      gas_unit_price_min: "10",
+      coin_event_handles: "false",
+    };
     const changed = Object.entries(parameters).reduce((before, [name, value]) => {
       const line = new RegExp(`^${name} = .*$`, "m");
       assert.match(before, line);

@@ -28,7 +28,7 @@ pub struct Genesis {
     /// of one node.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "text::keys")]
     pub validators: Vec<Ed25519PublicKey>,
-    /// Limits and prices.
+    /// Limits, prices and switches.
     #[serde(default)]
     pub parameters: Parameters,
     /// Accounts and their initial balances.

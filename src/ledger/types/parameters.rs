@@ -1,9 +1,10 @@
-//! Limits and prices of a chain.
+//! Limits, prices and switches of a chain.
 
 use crate::{Discard, FrameworkUpgrade, UpgradeError, ValidationStatus};
 use serde::{Deserialize, Serialize};
 
-/// Limits and prices of a chain, fixed at genesis except for [`Self::framework_upgrades`].
+/// Limits, prices and switches of a chain, fixed at genesis except for
+/// [`Self::framework_upgrades`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Parameters {
@@ -39,6 +40,11 @@ pub struct Parameters {
     /// A node executes a block before it begins the block that names its result, so fewer blocks
     /// than this may be in flight.
     pub root_delay_blocks: u64,
+    /// Whether new stores of a coin get event handles, so that their deposits and withdrawals are
+    /// also event streams.
+    ///
+    /// Handles change the state and the events of a transaction, so all nodes must agree on them.
+    pub coin_event_handles: bool,
     /// Framework upgrades, ascending in version and height.
     ///
     /// Version 1 is active from genesis. The list is the only parameter that can grow while the
@@ -71,6 +77,8 @@ impl Default for Parameters {
             // Twice the 3 blocks in flight of a node with default settings, and some more, so that
             // a node that is behind by a few blocks can still check the header of a proposal.
             root_delay_blocks: 8,
+            // The event routes by handle are a documented part of the interface.
+            coin_event_handles: true,
             framework_upgrades: Vec::new(),
         }
     }

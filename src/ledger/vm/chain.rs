@@ -78,7 +78,7 @@ impl Chain {
         &self.0.identity.vendor
     }
 
-    /// Returns the limits and prices of the chain.
+    /// Returns the limits, prices and switches of the chain.
     pub fn parameters(&self) -> &Parameters {
         &self.0.parameters
     }

@@ -44,6 +44,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
         None => {
             let parameters = Parameters {
                 gas_unit_price_min: chain.gas_unit_price_min,
+                coin_event_handles: chain.coin_event_handles,
                 framework_upgrades: chain.framework_upgrades.clone(),
                 ..Parameters::default()
             };
@@ -132,8 +133,10 @@ fn check_mode(config: &Config, genesis: &Genesis) -> Result<(), ConfigError> {
 /// Returns [`ConfigError::Contradiction`] for the first setting that differs.
 fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<(), ConfigError> {
     let chain = &config.settings().chain;
-    let price_min = genesis.parameters.gas_unit_price_min;
-    let upgrades = &genesis.parameters.framework_upgrades;
+    let parameters = &genesis.parameters;
+    let price_min = parameters.gas_unit_price_min;
+    let has_handles = parameters.coin_event_handles;
+    let upgrades = &parameters.framework_upgrades;
     let pairs = [
         (
             "chain.id",
@@ -152,6 +155,12 @@ fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<()
             chain.gas_unit_price_min.to_string(),
             price_min.to_string(),
             chain.gas_unit_price_min == price_min,
+        ),
+        (
+            "chain.coin_event_handles",
+            chain.coin_event_handles.to_string(),
+            has_handles.to_string(),
+            chain.coin_event_handles == has_handles,
         ),
         (
             "chain.framework_upgrades",

@@ -189,12 +189,19 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
         )
     };
     let price = |genesis: &Genesis| genesis.parameters.gas_unit_price_min;
+    let has_handles = |genesis: &Genesis| genesis.parameters.coin_event_handles;
     if found.chain_id != configured.chain_id {
         differs("chain id", &found.chain_id, &configured.chain_id)
     } else if found.vendor != configured.vendor {
         differs("vendor word", &found.vendor, &configured.vendor)
     } else if price(found) != price(configured) {
         differs("gas_unit_price_min", &price(found), &price(configured))
+    } else if has_handles(found) != has_handles(configured) {
+        differs(
+            "coin_event_handles",
+            &has_handles(found),
+            &has_handles(configured),
+        )
     } else if found.development != configured.development {
         differs("development", &found.development, &configured.development)
     } else if found.validators != configured.validators {
@@ -293,6 +300,11 @@ mod tests {
             let text = difference(&base, &configured);
             assert!(text.contains(words), "{text}");
         }
+        let mut silent = base.clone();
+        silent.parameters.coin_event_handles = false;
+        let text = difference(&base, &silent);
+        let words = "coin_event_handles true, configured is false";
+        assert!(text.contains(words), "{text}");
         let mut poorer = base.clone();
         poorer.accounts.pop();
         assert!(difference(&base, &poorer).contains("accounts"));

@@ -116,6 +116,13 @@ mod tests {
     }
 
     #[test]
+    fn sdk_preset_has_no_event_handles_of_coins_as_the_reference_node() {
+        assert!(!load_preset("sdk").settings().chain.coin_event_handles);
+        let defaults = Config::load(&ConfigOptions::default(), []).unwrap();
+        assert!(defaults.settings().chain.coin_event_handles);
+    }
+
+    #[test]
     fn sdk_preset_takes_batches_as_the_reference_node_does() {
         let config = load_preset("sdk");
         assert_eq!(config.settings().api.batch_transactions_max, 10);

@@ -76,6 +76,8 @@ pub struct ChainSettings {
     pub vendor: Vendor,
     /// Minimum gas unit price of a development chain.
     pub gas_unit_price_min: u64,
+    /// Whether new stores of a coin on a development chain get event handles.
+    pub coin_event_handles: bool,
     /// Framework upgrades with their heights, ascending.
     pub framework_upgrades: Vec<FrameworkUpgrade>,
     /// Number of funded accounts of a development chain.
@@ -92,6 +94,7 @@ impl Default for ChainSettings {
             id: 4,
             vendor: Vendor::default(),
             gas_unit_price_min: 100,
+            coin_event_handles: true,
             framework_upgrades: Vec::new(),
             accounts: DEVELOPMENT_ACCOUNT_COUNT,
             start_secs: 0,

@@ -71,6 +71,10 @@ settings! {
         Integer(0..=10_000_000_000), "the coin's smallest unit",
         "Minimum gas unit price of a development chain. A sender must hold max_gas_amount times \
          its gas unit price. 100 is the minimum of the reference node.";
+    "chain.coin_event_handles" => chain.coin_event_handles, Boolean, "",
+        "Whether new stores of a coin on a development chain get event handles. Without them the \
+         event routes of an account have no deposits and withdrawals, as on the reference node, \
+         and transfers take less state.";
     "chain.framework_upgrades" => chain.framework_upgrades, FrameworkUpgrades, "",
         "Framework versions with the heights from which they apply. If empty, a new development \
          chain starts with the newest version, and an existing ledger keeps its own. A later \

@@ -31,6 +31,10 @@ pub fn describe_chain(genesis: &Genesis) -> Result<String, GenesisError> {
         "" => "1@0".to_owned(),
         upgrades => upgrades.to_owned(),
     };
+    let handles = match parameters.coin_event_handles {
+        true => "event streams of each new store",
+        false => "events of transactions only",
+    };
     let kind = match genesis.development {
         true => "\ndevelopment: its keys are public, never for value",
         false => "",
@@ -42,6 +46,7 @@ pub fn describe_chain(genesis: &Genesis) -> Result<String, GenesisError> {
          supply: {holders}\n\
          order: {order}\n\
          gas unit price {} to {}\n\
+         deposits and withdrawals of coins: {handles}\n\
          framework versions {upgrades} (VERSION@HEIGHT){kind}",
         genesis.chain_id,
         genesis.vendor,

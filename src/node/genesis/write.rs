@@ -14,7 +14,7 @@ const HEADER: &str = "\
 
 /// The explanation of each key, in the order of the file. Explained are the first line of a key and
 /// the first header of a list.
-const EXPLANATIONS: [(&str, &str); 16] = [
+const EXPLANATIONS: [(&str, &str); 17] = [
     (
         "chain_id",
         "1 to 255. Transactions are signed for it, so give each chain its own.",
@@ -38,7 +38,7 @@ const EXPLANATIONS: [(&str, &str); 16] = [
     ),
     (
         "[parameters]",
-        "Limits and prices. Each has the default of the program that wrote the file.",
+        "Limits, prices and switches. Each has the default of the program that wrote the file.",
     ),
     (
         "gas_unit_price_min",
@@ -72,6 +72,11 @@ const EXPLANATIONS: [(&str, &str); 16] = [
     (
         "root_delay_blocks",
         "2 to 64: number of heights after which a block header names the result of a block.",
+    ),
+    (
+        "coin_event_handles",
+        "Whether new stores of a coin get event handles, which the event routes of accounts read.\n\
+         Without them a transfer takes less state, and its events are in no stream.",
     ),
     (
         "[[parameters.framework_upgrades]]",

@@ -13,6 +13,8 @@ pub struct Options {
     pub vendor: String,
     /// Minimum gas unit price, in the coin's smallest unit.
     pub gas_unit_price_min: u64,
+    /// Whether new stores of a coin get event handles, which the event routes of accounts read.
+    pub coin_event_handles: bool,
 }
 
 impl Default for Options {
@@ -25,6 +27,7 @@ impl Default for Options {
             chain_id: 4,
             vendor: "APTOS".to_owned(),
             gas_unit_price_min: 10,
+            coin_event_handles: false,
         }
     }
 }

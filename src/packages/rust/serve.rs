@@ -67,6 +67,7 @@ pub(crate) fn serve(
 fn create(options: &Options) -> (Chain, Store) {
     let parameters = Parameters {
         gas_unit_price_min: options.gas_unit_price_min,
+        coin_event_handles: options.coin_event_handles,
         ..Parameters::default()
     };
     let vendor = options.vendor.parse().expect("a vendor word");

@@ -268,6 +268,7 @@ mod tests {
             "block_transactions_max",
             "block_bytes_max",
             "root_delay_blocks",
+            "coin_event_handles",
         ] {
             parameters.remove(name).expect("the parameter is present");
         }

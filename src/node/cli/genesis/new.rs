@@ -26,6 +26,10 @@ pub struct Arguments {
     /// Minimum gas unit price
     #[arg(long, value_name = "PRICE", default_value_t = Parameters::default().gas_unit_price_min)]
     gas_unit_price_min: u64,
+    /// Whether new stores of a coin get event handles, which the event routes of accounts read
+    #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set,
+        default_value_t = Parameters::default().coin_event_handles)]
+    coin_event_handles: bool,
     /// File to create with a new private key, whose account starts with the balance; may be given
     /// several times
     #[arg(long, value_name = "FILE=BALANCE")]
@@ -139,6 +143,7 @@ fn genesis(arguments: &Arguments, accounts: Vec<GenesisAccount>) -> Genesis {
         validators: arguments.validator.clone(),
         parameters: Parameters {
             gas_unit_price_min: arguments.gas_unit_price_min,
+            coin_event_handles: arguments.coin_event_handles,
             framework_upgrades: vec![FrameworkUpgrade {
                 version: FRAMEWORK_VERSION,
                 height: 0,
