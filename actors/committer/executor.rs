@@ -17,7 +17,7 @@ use crate::{
 };
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
-use ledger_execution::{AccountSnapshot, ExecuteError, execute_block};
+use ledger_execution::{AccountSnapshot, ExecuteError, execute_block, written_account};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, ChainTip, ExecutedBlock, OrderedBlock, StateError, StateKey};
 use ledger_vm::Chain;
@@ -181,7 +181,7 @@ fn account_updates(
         .filter(|executed| executed.transaction.as_user().is_some());
     let mut changed = BTreeMap::new();
     for (key, write) in users.flat_map(|executed| executed.writes.iter()) {
-        let Some(address) = key.address() else {
+        let Some(address) = written_account(chain, (key, write.value()))? else {
             continue;
         };
         let cached = changed

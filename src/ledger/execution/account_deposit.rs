@@ -1,9 +1,7 @@
-//! Storage deposit for the account of a sender that has a fee payer.
+//! Storage deposit for the account resource of a sender.
 //!
-//! The epilogue writes the account resource that holds the sequence number. A sender that pays its
-//! own gas holds coins, and the deposit of their coin store was paid. A sender that does not pay
-//! could otherwise create an account for each of its keys at almost no cost. Its first transaction
-//! therefore pays the deposit of the account, even if the call fails.
+//! The epilogue writes the account resource that holds the sequence number. The first transaction
+//! of a sender creates it, and pays its deposit even if the call fails.
 //!
 //! As on the reference node, `max_gas_amount` must cover the deposit. Validation checks this.
 
@@ -23,13 +21,9 @@ pub(super) fn storage_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<N
     NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
 }
 
-/// Returns whether `transaction` may create the account of its sender, at the expense of a fee
-/// payer.
+/// Returns whether `transaction` may create the account resource of its sender.
 fn may_create_account(transaction: &SignedTransaction) -> bool {
-    let sender = transaction.raw.sender;
-    let fee_payer = transaction.authenticator.fee_payer();
-    fee_payer.is_some_and(|(payer, _)| payer != sender)
-        && transaction.raw.replay_protector() == ReplayProtector::SequenceNumber(0)
+    transaction.raw.replay_protector() == ReplayProtector::SequenceNumber(0)
 }
 
 /// Returns the storage deposit of a new account at `address`.
@@ -57,7 +51,7 @@ pub(super) fn account_deposit_max(chain: &Chain, transaction: &SignedTransaction
 
 /// Returns the storage deposit of the account that `transaction` creates on `state`.
 ///
-/// Returns `None` if the transaction creates no account, or if its sender pays its own gas.
+/// Returns `None` if the transaction creates no account.
 ///
 /// # Errors
 ///

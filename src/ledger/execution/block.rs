@@ -13,7 +13,7 @@ use bytes::Bytes;
 use ledger_crypto::HashValue;
 use ledger_framework::modules::{
     block::{BlockResource, NewBlockEvent},
-    coin::CoinInfo,
+    fungible_asset::ConcurrentSupply,
     timestamp::CurrentTimeMicroseconds,
 };
 use ledger_types::{
@@ -383,23 +383,18 @@ fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
 /// Returns [`VmError::State`] if the state cannot be read or has no supply of the coin, or if the
 /// new supply is out of range.
 fn burn_fees(context: &mut Context<'_>, fees: i128) -> Result<(), VmError> {
-    let coin = std::slice::from_ref(context.native_coin());
     let invalid_supply = || {
         StateError("the supply of the chain's coin does not cover the fees of a block".to_owned())
     };
-    let mut info: CoinInfo = context
-        .read_resource(AccountAddress::ONE, coin)?
-        .ok_or_else(invalid_supply)?;
-    let supply = info
-        .supply
-        .as_mut()
-        .and_then(|supply| supply.integer.as_mut())
+    let asset = AccountAddress::NATIVE_ASSET;
+    let mut supply: ConcurrentSupply = context
+        .read_resource(asset, &[])?
         .ok_or_else(invalid_supply)?;
     let new_supply = if fees >= 0 {
-        supply.value.checked_sub(fees.unsigned_abs())
+        supply.current.value.checked_sub(fees.unsigned_abs())
     } else {
-        supply.value.checked_add(fees.unsigned_abs())
+        supply.current.value.checked_add(fees.unsigned_abs())
     };
-    supply.value = new_supply.ok_or_else(invalid_supply)?;
-    context.write_resource(AccountAddress::ONE, coin, &info)
+    supply.current.value = new_supply.ok_or_else(invalid_supply)?;
+    context.write_resource(asset, &[], &supply)
 }

@@ -70,7 +70,7 @@ pub use multisig::validate_multisig_for_admission;
 pub use orderless::NonceSnapshot;
 pub use simulate::simulate;
 pub use validate::{
-    AccountSnapshot, SEQUENCE_NUMBER_MAX, ValidationInputs, validate_for_admission,
+    AccountSnapshot, SEQUENCE_NUMBER_MAX, ValidationInputs, validate_for_admission, written_account,
 };
 pub use verdict::{
     BlockCause, Blocked, CanCommit, Effect, Never, NeverReason, ReplayHistory,

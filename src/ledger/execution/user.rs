@@ -13,7 +13,8 @@ use super::{
 };
 use ledger_framework::modules::{
     account,
-    coin::CoinStore,
+    fungible_asset::FungibleStore,
+    primary_fungible_store,
     transaction_fee::{EOUT_OF_GAS, FeeStatement},
 };
 use ledger_types::{
@@ -264,21 +265,22 @@ fn settle_fee(
     let out_of_gas = |context: &Context<'_>| context.abort("transaction_validation", &EOUT_OF_GAS);
     let charge = i128::from(used.total) * i128::from(gas_unit_price);
     let fee = charge - i128::from(used.storage_deposits.refund);
-    let coin = std::slice::from_ref(context.native_coin());
-    match context.read_resource::<CoinStore>(payer, coin)? {
+    let store_address =
+        primary_fungible_store::store_address(context, payer, AccountAddress::NATIVE_ASSET)?;
+    match context.read_resource::<FungibleStore>(store_address, &[])? {
         Some(mut store) => {
             // The coins must cover the whole charge without the refund.
-            let new_balance = i128::from(store.coin.value) - fee;
+            let new_balance = i128::from(store.balance) - fee;
             let Some(new_balance) = u64::try_from(new_balance)
                 .ok()
-                .filter(|_| i128::from(store.coin.value) >= charge)
+                .filter(|_| i128::from(store.balance) >= charge)
             else {
                 return out_of_gas(context);
             };
-            store.coin.value = new_balance;
-            context.write_resource(payer, coin, &store)?;
+            store.balance = new_balance;
+            context.write_resource(store_address, &[], &store)?;
         }
-        // On a chain with a minimum gas price of zero, a payer may have no coin store.
+        // On a chain with a minimum gas price of zero, a payer may have no store.
         None if fee == 0 => {}
         None => return out_of_gas(context),
     }

@@ -19,12 +19,17 @@ use super::{
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;
-use ledger_framework::modules::{account::Account, coin::CoinStore};
+use ledger_framework::modules::{
+    account::Account,
+    fungible_asset::FungibleStore,
+    object::{ObjectCore, user_derived_address},
+};
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, RawTransaction, SignedTransaction, StateError,
-    StateKey, StateView, ValidationStatus as Status, transaction::TransactionAuthenticator,
+    StateKey, StateView, ValidationStatus as Status, state::ResourceGroup,
+    transaction::TransactionAuthenticator,
 };
-use ledger_vm::{Chain, decode_resource, intrinsic_gas_units};
+use ledger_vm::{Chain, MoveStruct, decode_resource, intrinsic_gas_units};
 use std::collections::BTreeSet;
 
 /// Lowest sequence number that is rejected with `SEQUENCE_NUMBER_TOO_BIG`.
@@ -49,13 +54,15 @@ pub struct AccountSnapshot {
     pub authentication_key: HashValue,
     /// Balance of the chain's coin, in the smallest unit.
     pub balance: u64,
+    /// Address of the store that holds the chain's coin of the account, whether or not it exists.
+    pub store: AccountAddress,
 }
 
 impl AccountSnapshot {
     /// Reads the snapshot of `address`.
     ///
     /// An account without an account resource has sequence number 0 and its own address as
-    /// authentication key. Its balance is that of its coin store, which may exist without an
+    /// authentication key. Its balance is that of its primary store, which may exist without an
     /// account resource.
     ///
     /// # Errors
@@ -67,14 +74,15 @@ impl AccountSnapshot {
         address: &AccountAddress,
     ) -> Result<Self, StateError> {
         let registry = chain.registry();
-        let native = std::slice::from_ref(registry.native_coin());
+        let store = user_derived_address(*address, AccountAddress::NATIVE_ASSET);
         let account = view.get(&registry.resource_key::<Account>(address, &[]))?;
-        let coins = view.get(&registry.resource_key::<CoinStore>(address, native))?;
+        let coins = view.get(&registry.group_key(&store))?;
         let (sequence_number, authentication_key) = decode_account(address, account.as_ref())?;
         Ok(Self {
             sequence_number,
             authentication_key,
-            balance: balance(coins.as_ref())?,
+            balance: balance(chain, coins.as_ref())?,
+            store,
         })
     }
 
@@ -92,7 +100,6 @@ impl AccountSnapshot {
         (key, value): (&StateKey, Option<&Bytes>),
     ) -> Result<Self, StateError> {
         let registry = chain.registry();
-        let native = std::slice::from_ref(registry.native_coin());
         if registry.is_resource_key::<Account>(key, &[]) {
             let (sequence_number, authentication_key) = decode_account(address, value)?;
             return Ok(Self {
@@ -101,12 +108,49 @@ impl AccountSnapshot {
                 ..self
             });
         }
-        if registry.is_resource_key::<CoinStore>(key, native) {
-            let balance = balance(value)?;
+        if key.address() == Some(self.store) && registry.is_group_key(key) {
+            let balance = balance(chain, value)?;
             return Ok(Self { balance, ..self });
         }
         Ok(self)
     }
+}
+
+/// Returns the account whose snapshot a write of `value` to `key` may change, or `None` if it
+/// changes no snapshot.
+///
+/// The deletion of a store changes none, because only an empty store can be deleted.
+///
+/// # Errors
+///
+/// Returns [`StateError`] if `value` is a resource group that cannot be decoded.
+pub fn written_account(
+    chain: &Chain,
+    (key, value): (&StateKey, Option<&Bytes>),
+) -> Result<Option<AccountAddress>, StateError> {
+    if !chain.registry().is_group_key(key) {
+        return Ok(key.address());
+    }
+    let Some(group) = value else {
+        return Ok(None);
+    };
+    let group = decode_group(group)?;
+    match member::<FungibleStore>(chain, &group)? {
+        Some(store) if store.metadata.inner == AccountAddress::NATIVE_ASSET => {
+            Ok(member::<ObjectCore>(chain, &group)?.map(|core| core.owner))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn decode_group(slot: &Bytes) -> Result<ResourceGroup, StateError> {
+    ResourceGroup::decode(slot).map_err(|error| StateError(error.to_string()))
+}
+
+/// Returns the member `T` of a resource group.
+fn member<T: MoveStruct>(chain: &Chain, group: &ResourceGroup) -> Result<Option<T>, StateError> {
+    let tag = chain.registry().tag_bytes_of::<T>(&[]);
+    group.get(&tag).map(decode_resource).transpose()
 }
 
 /// Returns the sequence number and the authentication key of an account resource, or the defaults
@@ -129,11 +173,14 @@ fn decode_account(
     ))
 }
 
-/// Returns the balance of a coin store, in the coin's smallest unit; zero without a store.
-fn balance(coins: Option<&Bytes>) -> Result<u64, StateError> {
-    coins.map_or(Ok(0), |bytes| {
-        Ok(decode_resource::<CoinStore>(bytes)?.coin.value)
-    })
+/// Returns the balance of the store in the resource group `slot`, in the coin's smallest unit; zero
+/// without a store.
+fn balance(chain: &Chain, slot: Option<&Bytes>) -> Result<u64, StateError> {
+    let Some(slot) = slot else {
+        return Ok(0);
+    };
+    let store = member::<FungibleStore>(chain, &decode_group(slot)?)?;
+    Ok(store.map_or(0, |store| store.balance))
 }
 
 /// The state that validation of one transaction depends on.

@@ -20,8 +20,7 @@ pub enum AssetType {
 ///
 /// # Errors
 ///
-/// Returns [`StateError`] if the state cannot be read, if a stored resource does not decode, or if
-/// a paired coin type does not parse.
+/// Returns [`StateError`] if the state cannot be read, or if a stored resource does not decode.
 pub fn balance(
     chain: &Chain,
     view: &dyn StateView,
@@ -48,14 +47,13 @@ mod tests {
     use super::*;
     use crate::{
         modules::{
-            coin::{CoinStore, PairedCoinType},
-            type_info::TypeInfo,
+            coin::paired_metadata_address, fungible_asset::FungibleStore, object::Object,
+            object::user_derived_address,
         },
         new_chain,
     };
     use bytes::Bytes;
-    use ledger_types::{Parameters, StateKey, Vendor};
-    use std::collections::BTreeMap;
+    use ledger_types::{Parameters, StateKey, Vendor, state::GroupMembers};
 
     const OWNER: AccountAddress = AccountAddress::from_low_u64(0x77);
     const METADATA: AccountAddress = AccountAddress::from_low_u64(0x88);
@@ -95,47 +93,39 @@ mod tests {
     #[test]
     fn rejects_state_that_does_not_decode() {
         let chain = chain();
-        let coin = std::slice::from_ref(chain.registry().native_coin());
-        let key = chain.registry().resource_key::<CoinStore>(&OWNER, coin);
-        let corrupt_state = state_with(key, vec![1, 2, 3]);
-        for asset in [
-            native(&chain),
-            AssetType::FungibleAsset(AccountAddress::NATIVE_ASSET),
+        for (asset, metadata) in [
+            (native(&chain), AccountAddress::NATIVE_ASSET),
+            (
+                AssetType::FungibleAsset(AccountAddress::NATIVE_ASSET),
+                AccountAddress::NATIVE_ASSET,
+            ),
+            (AssetType::FungibleAsset(METADATA), METADATA),
         ] {
+            let store = user_derived_address(OWNER, metadata);
+            let group = chain.registry().group_key(&store);
+            let corrupt_state = state_with(group, vec![0xff]);
             assert!(balance(&chain, &corrupt_state, &OWNER, &asset).is_err());
         }
-        let group = chain.registry().group_key(&METADATA);
-        let corrupt_state = state_with(group, vec![0xff]);
-        assert!(
-            balance(
-                &chain,
-                &corrupt_state,
-                &OWNER,
-                &AssetType::FungibleAsset(METADATA)
-            )
-            .is_err()
-        );
     }
 
     #[test]
-    fn rejects_paired_coin_types_that_do_not_parse() {
+    fn reads_the_balance_of_the_native_coin_under_both_of_its_names() {
         let chain = chain();
-        let balance_of_pair = |struct_name: &str| {
-            let pair = PairedCoinType {
-                r#type: TypeInfo {
-                    account_address: OWNER,
-                    module_name: b"moon".to_vec(),
-                    struct_name: struct_name.into(),
-                },
-            };
-            let tag = chain.registry().tag_of::<PairedCoinType>(&[]);
-            let group = BTreeMap::from([(tag, bcs::to_bytes(&pair).unwrap())]);
-            let key = chain.registry().group_key(&METADATA);
-            let state = state_with(key, bcs::to_bytes(&group).unwrap());
-            balance(&chain, &state, &OWNER, &AssetType::FungibleAsset(METADATA))
+        let registry = chain.registry();
+        let metadata = paired_metadata_address(&chain, registry.native_coin());
+        let store = FungibleStore {
+            metadata: Object::at(metadata),
+            balance: 7,
+            frozen: false,
         };
-        assert_eq!(balance_of_pair("Coin<u8>").unwrap(), 0);
-        assert!(balance_of_pair("Coin<u8").is_err());
-        assert!(balance_of_pair("").is_err());
+        let members = GroupMembers::from([(
+            registry.tag_of::<FungibleStore>(&[]),
+            bcs::to_bytes(&store).unwrap().into(),
+        )]);
+        let key = registry.group_key(&user_derived_address(OWNER, metadata));
+        let state = state_with(key, bcs::to_bytes(&members).unwrap());
+        for asset in [native(&chain), AssetType::FungibleAsset(metadata)] {
+            assert_eq!(balance(&chain, &state, &OWNER, &asset).unwrap(), 7);
+        }
     }
 }

@@ -3,10 +3,13 @@
 
 use crate::modules::{
     self,
-    account::{Account, CoinRegisterEvent},
+    account::Account,
     block::{BlockResource, NewBlockEvent},
-    coin::{CoinInfo, CoinStore, DepositEvent, WithdrawEvent},
-    fungible_asset::{Deposit, FungibleStore, Metadata, Withdraw},
+    coin::CoinInfo,
+    fungible_asset::{
+        Deposit, DepositEvent, FungibleAssetEvents, FungibleStore, Metadata, Withdraw,
+        WithdrawEvent,
+    },
     object::ObjectCore,
     timestamp::CurrentTimeMicroseconds,
     transaction_fee::FeeStatement,
@@ -33,18 +36,17 @@ pub fn module_registry(vendor: &Vendor) -> ModuleRegistry {
     let native = std::slice::from_ref(&native_coin);
     ModuleRegistry::new(vendor, native_coin.clone(), modules::all())
         .with_cached_struct::<Account>(&[])
-        .with_cached_struct::<CoinStore>(native)
         .with_cached_struct::<CoinInfo>(native)
         .with_cached_struct::<BlockResource>(&[])
         .with_cached_struct::<CurrentTimeMicroseconds>(&[])
         .with_cached_struct::<NewBlockEvent>(&[])
-        .with_cached_struct::<CoinRegisterEvent>(&[])
         .with_cached_struct::<DepositEvent>(&[])
         .with_cached_struct::<WithdrawEvent>(&[])
         .with_cached_struct::<FeeStatement>(&[])
         .with_cached_struct::<ObjectCore>(&[])
         .with_cached_struct::<Metadata>(&[])
         .with_cached_struct::<FungibleStore>(&[])
+        .with_cached_struct::<FungibleAssetEvents>(&[])
         .with_cached_struct::<Deposit>(&[])
         .with_cached_struct::<Withdraw>(&[])
 }
@@ -82,9 +84,10 @@ mod tests {
     #[test]
     fn caches_the_types_of_a_transfer() {
         let registry = registry();
-        let coin = registry.native_coin().clone();
         for tag in [
-            StructTag::framework("coin", "CoinStore", vec![coin]),
+            StructTag::framework("fungible_asset", "FungibleStore", vec![]),
+            StructTag::framework("fungible_asset", "FungibleAssetEvents", vec![]),
+            StructTag::framework("object", "ObjectCore", vec![]),
             StructTag::framework("account", "Account", vec![]),
             StructTag::framework("transaction_fee", "FeeStatement", vec![]),
         ] {
@@ -122,17 +125,17 @@ mod tests {
             std::slice::from_ref(registry.native_coin()),
             &[TypeTag::U8],
         ] {
-            let tag = StructTag::framework("coin", "CoinStore", type_args.to_vec());
+            let tag = StructTag::framework("coin", "CoinInfo", type_args.to_vec());
             let key = StateKey::resource(&address, &tag);
-            assert_eq!(registry.tag_of::<CoinStore>(type_args), tag);
-            assert_eq!(registry.resource_key::<CoinStore>(&address, type_args), key);
-            assert!(registry.is_resource_key::<CoinStore>(&key, type_args));
+            assert_eq!(registry.tag_of::<CoinInfo>(type_args), tag);
+            assert_eq!(registry.resource_key::<CoinInfo>(&address, type_args), key);
+            assert!(registry.is_resource_key::<CoinInfo>(&key, type_args));
             for other in [&key.as_bytes()[..33], &[]] {
                 let item = StateKey::table_item(&address, other);
-                assert!(!registry.is_resource_key::<CoinStore>(&item, type_args));
+                assert!(!registry.is_resource_key::<CoinInfo>(&item, type_args));
             }
             let group = registry.group_key(&address);
-            assert!(!registry.is_resource_key::<CoinStore>(&group, type_args));
+            assert!(!registry.is_resource_key::<CoinInfo>(&group, type_args));
         }
     }
 }

@@ -6,8 +6,7 @@
 use crate::{BlockState, GasMeter, SlotChange, VmError};
 use bytes::Bytes;
 use ledger_types::{
-    AccountAddress, StateError, StateKey, StateView, StructTag, WriteOp, WriteSet,
-    state::{GroupMembers, group_members},
+    AccountAddress, StateError, StateKey, StateView, WriteOp, WriteSet, state::ResourceGroup,
 };
 use std::collections::BTreeMap;
 
@@ -24,7 +23,7 @@ struct Slot {
 #[derive(Clone)]
 struct Group {
     key: StateKey,
-    members: GroupMembers,
+    members: ResourceGroup,
     is_changed: bool,
 }
 
@@ -114,10 +113,10 @@ impl<'a> ChangeSet<'a> {
     ) -> Result<&mut Group, VmError> {
         if !self.groups.contains_key(&address) {
             let members = match self.get(meter, key)? {
-                Some(bytes) => group_members(&bytes).map_err(|error| {
+                Some(bytes) => ResourceGroup::decode(&bytes).map_err(|error| {
                     StateError(format!("the resource group at {address}: {error}"))
                 })?,
-                None => GroupMembers::new(),
+                None => ResourceGroup::default(),
             };
             let group = Group {
                 key: key.clone(),
@@ -129,7 +128,7 @@ impl<'a> ChangeSet<'a> {
         Ok(self.groups.get_mut(&address).expect("it was inserted"))
     }
 
-    /// Returns the member `tag` of the resource group of `address`, which has the slot `key`.
+    /// Returns the member with the tag `tag`, in BCS, of the resource group of `address`, which has the slot `key`.
     ///
     /// # Errors
     ///
@@ -140,14 +139,14 @@ impl<'a> ChangeSet<'a> {
         meter: &mut GasMeter,
         address: AccountAddress,
         key: &StateKey,
-        tag: &StructTag,
+        tag: &[u8],
     ) -> Result<Option<Bytes>, VmError> {
         let member = self.group(meter, address, key)?.members.get(tag).cloned();
         charge_access(meter, key, member.as_ref())?;
         Ok(member)
     }
 
-    /// Writes the member `tag` of the resource group of `address`, which has the slot `key`; `None`
+    /// Writes the member with the tag `tag`, in BCS, of the resource group of `address`, which has the slot `key`; `None`
     /// removes the member.
     ///
     /// # Errors
@@ -159,7 +158,7 @@ impl<'a> ChangeSet<'a> {
         meter: &mut GasMeter,
         address: AccountAddress,
         key: &StateKey,
-        tag: StructTag,
+        tag: Bytes,
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
         charge_access(meter, key, value.as_ref())?;
@@ -167,7 +166,7 @@ impl<'a> ChangeSet<'a> {
         match value {
             Some(value) => group.members.insert(tag, value),
             None => group.members.remove(&tag),
-        };
+        }
         group.is_changed = true;
         Ok(())
     }
@@ -175,9 +174,7 @@ impl<'a> ChangeSet<'a> {
     /// Writes changed groups into their slots. A group without members has no slot.
     fn flush_groups(&mut self) {
         for group in self.groups.values_mut().filter(|group| group.is_changed) {
-            let value = (!group.members.is_empty()).then(|| {
-                Bytes::from(bcs::to_bytes(&group.members).expect("a map of bytes has a BCS form"))
-            });
+            let value = (!group.members.is_empty()).then(|| group.members.encode());
             if let Some(slot) = self.slots.get_mut(&group.key) {
                 slot.written = Some(value);
             }

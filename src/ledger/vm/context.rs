@@ -4,7 +4,7 @@
 use crate::{
     BlockState, Chain, Constraints, Environment, ErrorConstant, EventHandle, GasMeter, GasUsed,
     MiscellaneousStatus, MoveStruct, MoveType, TypeArgumentError, VmError, change_set::ChangeSet,
-    decode_resource,
+    decode_resource, struct_table::tag_bytes,
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;
@@ -217,7 +217,7 @@ impl<'a> Context<'a> {
         type_args: &[TypeTag],
     ) -> Result<Option<T>, VmError> {
         let bytes = if T::IS_GROUP_MEMBER {
-            let tag = self.chain.registry().tag_of::<T>(type_args);
+            let tag = self.chain.registry().tag_bytes_of::<T>(type_args);
             let key = self.group_key(&address);
             self.changes.member(&mut self.meter, address, &key, &tag)?
         } else {
@@ -256,7 +256,8 @@ impl<'a> Context<'a> {
     ) -> Result<bool, VmError> {
         let bytes = if self.chain.registry().group_of(tag).is_some() {
             let key = self.group_key(&address);
-            self.changes.member(&mut self.meter, address, &key, tag)?
+            self.changes
+                .member(&mut self.meter, address, &key, &tag_bytes(tag))?
         } else {
             let key = StateKey::resource(&address, tag);
             self.changes.get(&mut self.meter, &key)?
@@ -299,7 +300,7 @@ impl<'a> Context<'a> {
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
         if T::IS_GROUP_MEMBER {
-            let tag = self.chain.registry().tag_of::<T>(type_args);
+            let tag = self.chain.registry().tag_bytes_of::<T>(type_args);
             let key = self.group_key(&address);
             self.changes
                 .put_member(&mut self.meter, address, &key, tag, value)

@@ -5,10 +5,11 @@ use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey, StructTag, TypeTag};
 use std::{any::TypeId, collections::HashMap, sync::Arc};
 
-/// The tag of a struct, and the part of its state keys that follows the address.
+/// The tag of a struct, its BCS form, and the part of its state keys that follows the address.
 #[derive(Debug)]
 struct TagAndPath {
     tag: StructTag,
+    tag_bytes: Bytes,
     path: Bytes,
 }
 
@@ -44,9 +45,12 @@ impl StructTable {
 
     /// Adds the Rust type `T` with its tag.
     pub(crate) fn insert<T: MoveStruct>(&mut self, tag: StructTag) {
-        let path = StateKey::resource_path(&tag);
-        self.by_rust_type
-            .insert(TypeId::of::<T>(), TagAndPath { tag, path });
+        let entry = TagAndPath {
+            tag_bytes: tag_bytes(&tag),
+            path: StateKey::resource_path(&tag),
+            tag,
+        };
+        self.by_rust_type.insert(TypeId::of::<T>(), entry);
     }
 
     /// Returns the entry of `T` if it has these type arguments.
@@ -55,6 +59,11 @@ impl StructTable {
             .get(&TypeId::of::<T>())
             .filter(|entry| entry.tag.type_args == type_args)
     }
+}
+
+/// Returns the BCS form of a tag.
+pub(crate) fn tag_bytes(tag: &StructTag) -> Bytes {
+    bcs::to_bytes(tag).expect("tags have a BCS form").into()
 }
 
 /// Returns the tags of the structs without type parameters, and of the structs with one type
@@ -102,6 +111,20 @@ impl ModuleRegistry {
             Some(entry) => entry.tag.clone(),
             None => self.make_tag::<T>(type_args),
         }
+    }
+
+    /// Returns the BCS form of the tag of a declared struct of this chain, the name of a member of a
+    /// resource group.
+    pub fn tag_bytes_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Bytes {
+        match self.structs.find::<T>(type_args) {
+            Some(entry) => entry.tag_bytes.clone(),
+            None => tag_bytes(&self.make_tag::<T>(type_args)),
+        }
+    }
+
+    /// Returns `true` if `key` is the state key of the object resource group at some address.
+    pub fn is_group_key(&self, key: &StateKey) -> bool {
+        key.path() == Some(&self.group_path[..])
     }
 
     /// Returns the state key of the object resource group at `address`.

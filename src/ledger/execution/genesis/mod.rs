@@ -14,17 +14,19 @@ use ledger_framework::modules::{
     account::{self, Account},
     block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
     chain_id, chain_status,
-    coin::{self, Coin, CoinInfo, CoinStore},
+    coin::{self, CoinInfo},
+    fungible_asset::FungibleStore,
     gas_schedule,
+    object::Object,
     optional_aggregator::OptionalAggregator,
-    timestamp,
+    primary_fungible_store, timestamp,
     vendor_coin::DECIMALS,
 };
 use ledger_framework::{FRAMEWORK_VERSION, new_chain};
 use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ExecutedBlock, ExecutionStatus, Genesis,
-    GenesisError, LedgerRoot, RecentRoots, StateKey, Transaction, accumulator::root_of,
-    transaction::GenesisPayload,
+    GenesisAccount, GenesisError, LedgerRoot, RecentRoots, StateKey, Transaction,
+    accumulator::root_of, transaction::GenesisPayload,
 };
 use ledger_vm::{BlockState, Chain, Context, Environment, EventHandle, VmError};
 
@@ -122,22 +124,6 @@ pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
 fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> Result<(), VmError> {
     let framework = AccountAddress::ONE;
     let native = std::slice::from_ref(context.native_coin());
-    for account in &genesis.accounts {
-        let mut resource = Account::implicit(account.address);
-        if let Some(key) = account.authentication_key {
-            resource.authentication_key = key.as_bytes().to_vec();
-        }
-        let store = CoinStore {
-            coin: Coin {
-                value: account.balance,
-            },
-            frozen: false,
-            deposit_events: resource.new_event_handle(account.address)?,
-            withdraw_events: resource.new_event_handle(account.address)?,
-        };
-        context.write_resource(account.address, &[], &resource)?;
-        context.write_resource(account.address, native, &store)?;
-    }
     let supply: u128 = genesis
         .accounts
         .iter()
@@ -147,10 +133,13 @@ fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> R
         name: format!("{} Coin", chain.vendor().camel()),
         symbol: chain.vendor().upper().to_owned(),
         decimals: DECIMALS,
-        supply: Some(OptionalAggregator::unlimited(supply)),
+        supply: Some(OptionalAggregator::unlimited(0)),
     };
     context.write_resource(framework, native, &info)?;
-    coin::write_genesis(context, &info)?;
+    coin::write_genesis(context, &info, supply)?;
+    for account in &genesis.accounts {
+        write_account(context, account)?;
+    }
     account::write_genesis(context)?;
     chain_id::write_genesis(context)?;
     timestamp::write_genesis(context)?;
@@ -169,6 +158,23 @@ fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> R
     context.emit_to(&mut block.new_block_events, &NewBlockEvent::genesis())?;
     context.write_resource(framework, &[], &block)?;
     chain_status::write_genesis(context)
+}
+
+/// Writes an account and its balance of the chain's coin.
+fn write_account(context: &mut Context<'_>, account: &GenesisAccount) -> Result<(), VmError> {
+    let mut resource = Account::implicit(account.address);
+    if let Some(key) = account.authentication_key {
+        resource.authentication_key = key.as_bytes().to_vec();
+    }
+    context.write_resource(account.address, &[], &resource)?;
+    let asset = AccountAddress::NATIVE_ASSET;
+    let address = primary_fungible_store::ensure_store(context, account.address, asset)?;
+    let store = FungibleStore {
+        metadata: Object::at(asset),
+        balance: account.balance,
+        frozen: false,
+    };
+    context.write_resource(address, &[], &store)
 }
 
 /// Nominal length of an epoch, in microseconds: two hours, as on the main network of the reference

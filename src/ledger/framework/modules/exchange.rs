@@ -87,8 +87,7 @@ fn exchange_coins(
 
 /// Exchanges `first_amount` of `first_asset` for `second_amount` of `second_asset`.
 ///
-/// The assets move between the primary stores of the signers. An asset that is paired with a coin
-/// moves between their coin stores.
+/// The assets move between the primary stores of the signers.
 #[expect(
     clippy::too_many_arguments,
     reason = "they are the parameters of the entry function"

@@ -6,9 +6,7 @@
 use super::coin::{
     self, BurnCapability, COIN_TYPE, CoinInfo, FreezeCapability, MintCapability, register,
 };
-use crate::modules::{
-    fungible_asset::Frozen, object, optional_aggregator::OptionalAggregator, primary_fungible_store,
-};
+use crate::modules::optional_aggregator::OptionalAggregator;
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{
     Context, Function, ModuleDeclaration, MoveStruct, Signer, VmError, abort_codes, move_structs,
@@ -104,23 +102,6 @@ fn destroy_caps(
     context.remove_resource::<Capabilities>(account.0, type_args)
 }
 
-/// Freezes or unfreezes a coin store and emits [`Frozen`].
-///
-/// The event names the store by its address as a primary store of the paired asset, as on the
-/// reference node.
-fn set_frozen(
-    context: &mut Context<'_>,
-    coin: &TypeTag,
-    owner: AccountAddress,
-    frozen: bool,
-) -> Result<(), VmError> {
-    coin::set_frozen(context, owner, coin, frozen)?;
-    object::charge_derivation(context, coin.to_string().len())?;
-    let metadata = coin::paired_metadata_address(context.chain(), coin);
-    let store = primary_fungible_store::store_address(context, owner, metadata)?;
-    context.emit(&Frozen { store, frozen })
-}
-
 fn freeze_coin_store(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
@@ -128,7 +109,7 @@ fn freeze_coin_store(
     owner: AccountAddress,
 ) -> Result<(), VmError> {
     check_capabilities(context, account, type_args)?;
-    set_frozen(context, &type_args[0], owner, true)
+    coin::set_frozen(context, owner, &type_args[0], true)
 }
 
 fn unfreeze_coin_store(
@@ -138,7 +119,7 @@ fn unfreeze_coin_store(
     owner: AccountAddress,
 ) -> Result<(), VmError> {
     check_capabilities(context, account, type_args)?;
-    set_frozen(context, &type_args[0], owner, false)
+    coin::set_frozen(context, owner, &type_args[0], false)
 }
 
 pub(super) fn module() -> ModuleDeclaration {

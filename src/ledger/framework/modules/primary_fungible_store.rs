@@ -1,8 +1,6 @@
 //! `0x1::primary_fungible_store`: one store per account and asset, created on first use.
 //!
-//! The address of a primary store is derived from the account and the asset. The primary store of
-//! an asset that is paired with a coin is the account's coin store. Operations on such an asset are
-//! forwarded to `coin`, and their aborts name that module.
+//! The address of a primary store is derived from the account and the asset.
 
 use super::{
     coin, dispatchable_fungible_asset,
@@ -35,6 +33,19 @@ pub fn create_asset(
     maximum_supply: Option<u128>,
 ) -> Result<(), VmError> {
     fungible_asset::add_fungibility(context, at, metadata, maximum_supply)?;
+    allow_primary_stores(context, at)
+}
+
+/// Permits primary stores of the asset at `at`.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
+pub(crate) fn allow_primary_stores(
+    context: &mut Context<'_>,
+    at: AccountAddress,
+) -> Result<(), VmError> {
     let metadata_derive_ref = DeriveRef { self_: at };
     context.write_resource(
         at,
@@ -61,8 +72,6 @@ pub fn store_address(
 
 /// Returns the address of the primary store of `owner`, and creates the store if it does not exist.
 ///
-/// The asset must not be paired with a coin.
-///
 /// # Errors
 ///
 /// Aborts with `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`. Returns
@@ -75,18 +84,59 @@ pub fn ensure_store(
     let address = store_address(context, owner, metadata)?;
     if context
         .read_resource::<FungibleStore>(address, &[])?
-        .is_some()
+        .is_none()
     {
-        return Ok(address);
+        create_store(context, owner, metadata, address)?;
     }
-    if context.read_resource::<Metadata>(metadata, &[])?.is_none() {
-        return context.abort("object", &object::ERESOURCE_DOES_NOT_EXIST);
+    Ok(address)
+}
+
+/// Creates the primary store of `owner` at `address`.
+///
+/// # Errors
+///
+/// Returns the errors of [`ensure_store`].
+fn create_store(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+    address: AccountAddress,
+) -> Result<(), VmError> {
+    // Genesis created the native asset, so its store needs no look-up.
+    if metadata != AccountAddress::NATIVE_ASSET {
+        if context.read_resource::<Metadata>(metadata, &[])?.is_none() {
+            return context.abort("object", &object::ERESOURCE_DOES_NOT_EXIST);
+        }
+        context.require_resource::<DeriveRefPod>(metadata, &[])?;
     }
-    let derive_ref_pod: DeriveRefPod = context.require_resource(metadata, &[])?;
-    object::create_user_derived_object(context, owner, derive_ref_pod.metadata_derive_ref.self_)?;
+    object::create_user_derived_object(context, owner, metadata)?;
     object::set_ungated_transfer(context, &object::TransferRef { self_: address }, false)?;
     fungible_asset::create_store(context, address, metadata)?;
-    Ok(address)
+    let has_streams =
+        context.chain().parameters().coin_event_handles && coin::is_paired(context, metadata)?;
+    if has_streams {
+        fungible_asset::create_event_streams(context, address)?;
+    }
+    Ok(())
+}
+
+/// Returns the address of the primary store of `owner` for a withdrawal by the owner.
+///
+/// Creates the store if it does not exist, and restores it if it is burned.
+///
+/// # Errors
+///
+/// Returns the errors of [`ensure_store`].
+fn store_to_withdraw_from(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+) -> Result<AccountAddress, VmError> {
+    let store = ensure_store(context, owner, metadata)?;
+    if object::is_burnt(context, store)? {
+        context.remove_resource::<TombStone>(store, &[])?;
+    }
+    Ok(store)
 }
 
 /// Transfers `amount` of an asset between two accounts on behalf of `from`.
@@ -99,11 +149,9 @@ pub fn ensure_store(
 ///
 /// * `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`.
 /// * `EINSUFFICIENT_BALANCE` if `from` holds less than `amount`.
-/// * `ESTORE_IS_FROZEN` if a store is frozen, or `EFROZEN` if it is a coin store.
-/// * `EBALANCE_OVERFLOW` if the balance of a coin store would exceed 64 bits.
-/// * `ECANNOT_RESERVED_ADDRESS` if a coin store would be created at a reserved address.
+/// * `ESTORE_IS_FROZEN` if a store is frozen.
 ///
-/// Returns [`VmError::Arithmetic`] if the balance of a primary store would exceed 64 bits.
+/// Returns [`VmError::Arithmetic`] if the balance of `to` would exceed 64 bits.
 pub fn transfer_between(
     context: &mut Context<'_>,
     from: AccountAddress,
@@ -111,62 +159,55 @@ pub fn transfer_between(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let asset = Asset::of_metadata(context, metadata)?;
-    transfer_asset(context, &asset, from, to, amount)
-}
-
-/// An asset and the kind of store that holds it.
-pub enum Asset {
-    /// The paired asset of this coin, held in coin stores.
-    Coin(TypeTag),
-    /// An asset held in primary stores, named by the address of its metadata.
-    PrimaryStore(AccountAddress),
-}
-
-impl Asset {
-    /// Returns the asset whose metadata is at `metadata`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
-    /// if gas runs out.
-    pub fn of_metadata(
-        context: &mut Context<'_>,
-        metadata: AccountAddress,
-    ) -> Result<Self, VmError> {
-        let coin = coin::paired_coin(context, metadata)?;
-        Ok(coin.map_or(Self::PrimaryStore(metadata), Self::Coin))
-    }
-}
-
-/// Transfers `amount` of an asset between two accounts on behalf of `from`.
-///
-/// Unlike [`transfer_between`], this takes the result of [`Asset::of_metadata`], so that a batch of
-/// transfers reads it once.
-///
-/// # Errors
-///
-/// Fails under the conditions of [`transfer_between`].
-pub fn transfer_asset(
-    context: &mut Context<'_>,
-    asset: &Asset,
-    from: AccountAddress,
-    to: AccountAddress,
-    amount: u64,
-) -> Result<(), VmError> {
-    let metadata = match asset {
-        Asset::Coin(coin) => return coin::transfer_between(context, coin, from, to, amount),
-        Asset::PrimaryStore(metadata) => *metadata,
-    };
-    let from_store = ensure_store(context, from, metadata)?;
-    if object::is_burnt(context, from_store)? {
-        context.remove_resource::<TombStone>(from_store, &[])?;
-    }
+    let from_store = store_to_withdraw_from(context, from, metadata)?;
     let to_store = ensure_store(context, to, metadata)?;
     fungible_asset::transfer_by(context, from, from_store, to_store, amount)
 }
 
-/// Returns the balance of an account in its primary store or coin store, in the smallest unit.
+/// Withdraws `amount` of an asset from the primary store of `owner`, on behalf of `owner`.
+///
+/// The caller burns the amount: it decreases the supply. Creates the store if it does not exist,
+/// and restores it if it is burned.
+///
+/// # Errors
+///
+/// Aborts with one of these codes:
+///
+/// * `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`.
+/// * `EINSUFFICIENT_BALANCE` if `owner` holds less than `amount`.
+/// * `ESTORE_IS_FROZEN` if the store is frozen.
+pub(super) fn withdraw_burned(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    let store = store_to_withdraw_from(context, owner, metadata)?;
+    fungible_asset::withdraw_burned(context, owner, store, amount)
+}
+
+/// Deposits `amount` of an asset, by which the caller increases the supply, into the primary store
+/// of `owner`. Creates the store if it does not exist.
+///
+/// # Errors
+///
+/// Aborts with one of these codes:
+///
+/// * `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`.
+/// * `ESTORE_IS_FROZEN` if the store is frozen.
+///
+/// Returns [`VmError::Arithmetic`] if the balance would exceed 64 bits.
+pub(super) fn deposit_minted(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    metadata: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    let store = ensure_store(context, owner, metadata)?;
+    fungible_asset::deposit_minted(context, metadata, store, amount)
+}
+
+/// Returns the balance of an account in its primary store, in the smallest unit.
 ///
 /// # Errors
 ///
@@ -177,9 +218,6 @@ pub fn balance_of(
     owner: AccountAddress,
     metadata: AccountAddress,
 ) -> Result<u64, VmError> {
-    if let Some(coin) = coin::paired_coin(context, metadata)? {
-        return coin::balance_of(context, owner, &coin);
-    }
     let store = store_address(context, owner, metadata)?;
     fungible_asset::balance_of(context, store)
 }
@@ -189,9 +227,6 @@ fn store_exists(
     owner: AccountAddress,
     metadata: AccountAddress,
 ) -> Result<bool, VmError> {
-    if let Some(coin) = coin::paired_coin(context, metadata)? {
-        return coin::has_store(context, owner, &coin);
-    }
     let store = store_address(context, owner, metadata)?;
     Ok(context
         .read_resource::<FungibleStore>(store, &[])?
@@ -281,9 +316,6 @@ fn is_frozen(
     account: AccountAddress,
     metadata: AnyObject,
 ) -> Result<bool, VmError> {
-    if let Some(coin) = coin::paired_coin(context, metadata.inner)? {
-        return coin::is_frozen(context, account, &coin);
-    }
     let store = store_address(context, account, metadata.inner)?;
     fungible_asset::is_store_frozen(context, store)
 }

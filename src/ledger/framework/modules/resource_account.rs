@@ -53,8 +53,7 @@ fn create_resource_account_and_fund(
     fund_amount: u64,
 ) -> Result<(), VmError> {
     let address = account::create_resource_account(context, origin.0, &seed)?;
-    let native = context.native_coin().clone();
-    coin::transfer_between(context, &native, origin.0, address, fund_amount)?;
+    coin::transfer_native(context, origin.0, address, fund_amount)?;
     store_capability_and_set_key(context, origin.0, address, optional_auth_key)
 }
 

@@ -1,7 +1,7 @@
 //! `0x1::{vendor}_account`: transfers that create the recipient's account if it does not exist.
 //!
-//! Transfers are single or in batches. An account can reject direct transfers of coins for which it
-//! has no store.
+//! Transfers are single or in batches. The setting of an account that rejects direct transfers is
+//! stored and shown, and has no effect, as on the reference node.
 
 use super::{
     account, coin, coin::COIN_TYPE, fungible_asset::Metadata, object::Object,
@@ -15,8 +15,6 @@ use ledger_vm::{
 
 abort_codes! {
     const ERRORS;
-    pub EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS = PermissionDenied 3
-        "the recipient has not registered for this coin and accepts no other coins";
     pub EMISMATCHING_RECIPIENTS_AND_AMOUNTS_LENGTH = InvalidArgument 5
         "a batch needs as many amounts as recipients";
 }
@@ -65,7 +63,8 @@ fn create_account(
         return context.abort("account", &account::EACCOUNT_ALREADY_EXISTS);
     }
     let native = context.native_coin();
-    coin::ensure_store(context, address, native)
+    coin::ensure_store(context, address, native)?;
+    Ok(())
 }
 
 fn transfer(
@@ -75,8 +74,7 @@ fn transfer(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let native = context.native_coin();
-    coin::transfer_between(context, native, from.0, to, amount)
+    coin::transfer_native(context, from.0, to, amount)
 }
 
 fn batch_transfer(
@@ -86,9 +84,8 @@ fn batch_transfer(
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
 ) -> Result<(), VmError> {
-    let native = context.native_coin();
     transfer_to_each(context, recipients, amounts, |context, to, amount| {
-        coin::transfer_between(context, native, from.0, to, amount)
+        coin::transfer_native(context, from.0, to, amount)
     })
 }
 
@@ -99,12 +96,7 @@ fn transfer_coins(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let coin = &type_args[0];
-    coin::withdraw(context, from.0, coin, amount)?;
-    if !coin::has_store(context, to, coin)? && !accepts_unregistered_coins(context, to)? {
-        return context.abort(MODULE, &EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS);
-    }
-    coin::deposit(context, to, coin, amount)
+    coin::transfer_between(context, &type_args[0], from.0, to, amount)
 }
 
 fn batch_transfer_coins(
@@ -138,9 +130,8 @@ fn batch_transfer_fungible_assets(
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
 ) -> Result<(), VmError> {
-    let asset = primary_fungible_store::Asset::of_metadata(context, metadata.inner)?;
     transfer_to_each(context, recipients, amounts, |context, to, amount| {
-        primary_fungible_store::transfer_asset(context, &asset, from.0, to, amount)
+        primary_fungible_store::transfer_between(context, from.0, metadata.inner, to, amount)
     })
 }
 

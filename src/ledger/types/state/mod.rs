@@ -5,7 +5,7 @@ mod key;
 mod view;
 mod write_set;
 
-pub use group::{GroupMembers, group_members};
+pub use group::{GroupMembers, ResourceGroup, ResourceGroupError, group_members};
 pub use key::{StateKey, StateKeyError, StateKeyParts, state_key_hashes};
 pub use view::{StateError, StateView};
 pub use write_set::{WriteOp, WriteSet};

@@ -5,9 +5,9 @@
 use super::{
     CoinInfo, DECIMALS_MAX, ECOIN_DECIMALS_TOO_LARGE, ECOIN_INFO_ADDRESS_MISMATCH,
     ECOIN_INFO_ALREADY_PUBLISHED, ECOIN_INFO_NOT_PUBLISHED, ECOIN_NAME_TOO_LONG,
-    ECOIN_SYMBOL_TOO_LONG, MODULE, NAME_BYTES_MAX, SYMBOL_BYTES_MAX, deposit, pairing, withdraw,
+    ECOIN_SYMBOL_TOO_LONG, MODULE, NAME_BYTES_MAX, SYMBOL_BYTES_MAX, paired_metadata,
 };
-use crate::modules::optional_aggregator::OptionalAggregator;
+use crate::modules::{fungible_asset, optional_aggregator::OptionalAggregator};
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, VmError};
 use std::slice;
@@ -49,9 +49,9 @@ pub(super) fn ensure_initialized(context: &mut Context<'_>, coin: &TypeTag) -> R
     }
 }
 
-/// Initializes `coin` with the description `info`, and creates its paired asset.
+/// Initializes `coin` with the description `info`.
 ///
-/// Creates no capability. The caller controls minting, burning, and freezing.
+/// Creates neither a capability nor the paired asset, which the first operation on the coin creates. The caller controls minting, burning, and freezing.
 ///
 /// # Errors
 ///
@@ -86,26 +86,84 @@ pub fn initialize(
     if info.decimals > DECIMALS_MAX {
         return context.abort(MODULE, &ECOIN_DECIMALS_TOO_LARGE);
     }
-    context.write_resource(account, slice::from_ref(coin), info)?;
-    pairing::create(context, coin, tag, info)
+    context.write_resource(account, slice::from_ref(coin), info)
 }
 
 /// Returns the supply of `coin` in its smallest unit, or `None` if the supply is not tracked.
 ///
+/// It includes the coins in stores and those that programs hold in resources.
+///
+/// # Errors
+///
+/// Returns [`VmError::MissingResource`] if the coin is not initialized, and
+/// [`VmError::Arithmetic`] if the supply exceeds 128 bits.
+pub fn supply_of(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<u128>, VmError> {
+    let Some(outside_stores) = supply_outside_stores(context, coin)? else {
+        return Ok(None);
+    };
+    let in_stores = match paired_metadata(context, coin)? {
+        Some(metadata) => fungible_asset::supply_of(context, metadata)?.unwrap_or(0),
+        None => 0,
+    };
+    let supply = outside_stores.checked_add(in_stores);
+    Ok(Some(supply.ok_or(VmError::Arithmetic)?))
+}
+
+/// Returns the amount of `coin` that programs hold in resources, in its smallest unit, or `None` if
+/// the supply is not tracked.
+///
 /// # Errors
 ///
 /// Returns [`VmError::MissingResource`] if the coin is not initialized.
-pub fn supply_of(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<u128>, VmError> {
+pub(super) fn supply_outside_stores(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+) -> Result<Option<u128>, VmError> {
     let info = read(context, coin)?.ok_or(VmError::MissingResource)?;
     Ok(info.supply.and_then(|supply| supply.value()))
 }
 
-/// Applies `change` to the supply of `coin`, if the supply is tracked.
+/// Adds `amount` to the coins that programs hold in resources, if the supply is tracked.
+///
+/// # Errors
+///
+/// Aborts with `EAGGREGATOR_OVERFLOW` if the supply would exceed its limit. Returns
+/// [`VmError::MissingResource`] if `amount` is positive and the coin is not initialized.
+pub(super) fn grow_supply(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+    amount: u64,
+) -> Result<(), VmError> {
+    change_supply(context, coin, amount, |context, supply| {
+        supply.add(context, amount.into())
+    })
+}
+
+/// Subtracts `amount` from the coins that programs hold in resources, if the supply is tracked.
+///
+/// # Errors
+///
+/// Aborts with `EAGGREGATOR_UNDERFLOW` if programs hold less. Returns
+/// [`VmError::MissingResource`] if `amount` is positive and the coin is not initialized.
+pub(super) fn shrink_supply(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+    amount: u64,
+) -> Result<(), VmError> {
+    change_supply(context, coin, amount, |context, supply| {
+        supply.sub(context, amount.into())
+    })
+}
+
 fn change_supply(
     context: &mut Context<'_>,
     coin: &TypeTag,
+    amount: u64,
     change: impl FnOnce(&Context<'_>, &mut OptionalAggregator) -> Result<(), VmError>,
 ) -> Result<(), VmError> {
+    if amount == 0 {
+        return Ok(());
+    }
     let TypeTag::Struct(tag) = coin else {
         return Err(VmError::MissingResource);
     };
@@ -115,50 +173,4 @@ fn change_supply(
     };
     change(context, supply)?;
     context.write_resource(tag.address, slice::from_ref(coin), &info)
-}
-
-/// Mints `amount` of `coin`, in its smallest unit, into the store of `to`.
-///
-/// Checks no capability: this is the duty of the caller.
-///
-/// # Errors
-///
-/// Aborts with `EAGGREGATOR_OVERFLOW` if the supply would exceed its limit. Returns
-/// [`VmError::MissingResource`] if `amount` is positive and the coin is not initialized. Also
-/// returns the errors of [`deposit`].
-pub fn mint(
-    context: &mut Context<'_>,
-    coin: &TypeTag,
-    to: AccountAddress,
-    amount: u64,
-) -> Result<(), VmError> {
-    if amount > 0 {
-        change_supply(context, coin, |context, supply| {
-            supply.add(context, amount.into())
-        })?;
-    }
-    deposit(context, to, coin, amount)
-}
-
-/// Burns `amount` of `coin`, in its smallest unit, from the store of `from`.
-///
-/// Checks no capability: this is the duty of the caller.
-///
-/// # Errors
-///
-/// Aborts with `EAGGREGATOR_UNDERFLOW` if the amount exceeds the supply. Also returns the errors of
-/// [`withdraw`].
-pub fn burn(
-    context: &mut Context<'_>,
-    coin: &TypeTag,
-    from: AccountAddress,
-    amount: u64,
-) -> Result<(), VmError> {
-    withdraw(context, from, coin, amount)?;
-    if amount > 0 {
-        change_supply(context, coin, |context, supply| {
-            supply.sub(context, amount.into())
-        })?;
-    }
-    Ok(())
 }

@@ -1,28 +1,29 @@
-//! `0x1::coin`: coin types, and the stores that hold the coins of accounts.
+//! `0x1::coin`: coin types.
 //!
-//! Each store has one stream of deposit events and one of withdraw events. A coin and its paired
-//! fungible asset are one balance per account (docs/use/interface.md#paired-assets). The coin store
-//! holds this balance, and all operations on the asset call this module.
+//! A coin and its paired fungible asset are one balance per account: the primary store of the asset
+//! holds it (docs/use/interface.md#paired-assets). No coin store exists on this ledger, so the
+//! functions that migrate one find nothing to do.
 
 mod info;
 mod pairing;
 mod store;
 mod views;
 
-pub use info::{burn, initialize, mint, supply_of};
-pub use pairing::write_genesis;
+pub use info::{initialize, supply_of};
 pub use pairing::{
-    PairCreation, PairedCoinType, paired_coin, paired_metadata_address, type_info_of,
+    CoinConversionMap, PairCreation, PairedCoinType, PairedFungibleAssetRefs, is_paired,
+    paired_coin, paired_metadata, paired_metadata_address, type_info_of, write_genesis,
 };
 pub use store::{
-    balance_of, deposit, ensure_store, has_store, is_frozen, set_frozen, transfer_between, withdraw,
+    balance_of, burn, deposit, ensure_store, mint, set_frozen, transfer_between, transfer_native,
+    withdraw,
 };
 
 use super::optional_aggregator::OptionalAggregator;
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{
     Constraints, Context, EventHandle, Function, ModuleDeclaration, MoveStruct, Signer, VmError,
-    abort_codes, move_structs,
+    abort_codes, cost, move_structs,
 };
 
 abort_codes! {
@@ -31,12 +32,11 @@ abort_codes! {
         "only the account at the address of a coin's type can initialise the coin";
     pub ECOIN_INFO_ALREADY_PUBLISHED = AlreadyExists 2 "this coin is initialised already";
     pub ECOIN_INFO_NOT_PUBLISHED = InvalidArgument 3 "this type is no coin: it was not initialised";
-    pub EINSUFFICIENT_BALANCE = InvalidArgument 6 "the account holds less than the amount";
-    pub EFROZEN = PermissionDenied 10 "the account's coin store is frozen";
+    pub ECOIN_SUPPLY_UPGRADE_NOT_SUPPORTED = InvalidState 11
+        "the supply of a coin is no longer upgraded";
     pub ECOIN_NAME_TOO_LONG = InvalidArgument 12 "the name of a coin has at most 32 bytes";
     pub ECOIN_SYMBOL_TOO_LONG = InvalidArgument 13 "the symbol of a coin has at most 32 bytes";
     pub ECOIN_DECIMALS_TOO_LARGE = InvalidArgument 29 "a coin has at most 32 decimal places";
-    pub EBALANCE_OVERFLOW = OutOfRange 30 "the recipient's balance would exceed 64 bits";
 }
 
 /// Maximum length of a coin's name, in bytes (`MAX_COIN_NAME_LENGTH` of the reference node).
@@ -73,7 +73,7 @@ move_structs! {
         amount: u64,
     }
 
-    /// Store of an account for one coin.
+    /// Former store of an account for one coin. No function creates one.
     CoinStore as "CoinStore" has ["key"] phantom 1 {
         /// Balance of the store.
         coin: Coin,
@@ -127,19 +127,49 @@ fn transfer(
     transfer_between(context, &type_args[0], from.0, to, amount)
 }
 
-/// Creates the caller's coin store. `managed_coin::register` is the same function.
+/// Checks that the coin is initialized. `managed_coin::register` is the same function.
+///
+/// Every account can receive every coin, so there is nothing to register.
 pub(super) fn register(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
-    account: Signer,
+    _: Signer,
 ) -> Result<(), VmError> {
-    ensure_store(context, account.0, &type_args[0])
+    info::ensure_initialized(context, &type_args[0])
+}
+
+/// Does nothing, because the caller has no coin store.
+fn migrate_to_fungible_store(_: &mut Context<'_>, _: &[TypeTag], _: Signer) -> Result<(), VmError> {
+    Ok(())
+}
+
+/// Does nothing, because the accounts have no coin stores.
+#[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
+fn migrate_coin_store_to_fungible_store(
+    context: &mut Context<'_>,
+    _: &[TypeTag],
+    accounts: Vec<AccountAddress>,
+) -> Result<(), VmError> {
+    context.charge(cost::STEP.saturating_mul(accounts.len() as u64))
+}
+
+/// Aborts with `ECOIN_SUPPLY_UPGRADE_NOT_SUPPORTED`.
+fn upgrade_supply(context: &mut Context<'_>, _: &[TypeTag], _: Signer) -> Result<(), VmError> {
+    context.abort(MODULE, &ECOIN_SUPPLY_UPGRADE_NOT_SUPPORTED)
 }
 
 pub(super) fn module() -> ModuleDeclaration {
     let mut functions = vec![
+        Function::entry(
+            "migrate_coin_store_to_fungible_store",
+            migrate_coin_store_to_fungible_store,
+        )
+        .with_type_parameters(COIN_TYPE),
+        Function::entry("migrate_to_fungible_store", migrate_to_fungible_store)
+            .with_type_parameters(COIN_TYPE),
         Function::entry("register", register).with_type_parameters(COIN_TYPE),
         Function::entry("transfer", transfer).with_type_parameters(COIN_TYPE),
+        Function::entry("upgrade_supply", upgrade_supply).with_type_parameters(COIN_TYPE),
     ];
     functions.extend(views::functions());
     ModuleDeclaration {
@@ -147,6 +177,7 @@ pub(super) fn module() -> ModuleDeclaration {
         structs: vec![
             BurnCapability::declaration(),
             Coin::declaration(),
+            CoinConversionMap::declaration(),
             CoinInfo::declaration(),
             CoinStore::declaration(),
             DepositEvent::declaration(),
@@ -154,6 +185,7 @@ pub(super) fn module() -> ModuleDeclaration {
             MintCapability::declaration(),
             PairCreation::declaration(),
             PairedCoinType::declaration(),
+            PairedFungibleAssetRefs::declaration(),
             WithdrawEvent::declaration(),
         ],
         functions,

@@ -1,13 +1,15 @@
 //! Paired fungible assets of coins.
 //!
-//! The paired asset of a coin is an object with metadata for the same balance, so it has no stores
-//! and no supply of its own. The asset of the native coin is at `0xa`. The asset of any other coin
-//! is at an address derived from the coin's type.
+//! The stores of the paired asset hold the coin. The asset of the native coin is at `0xa`, and
+//! genesis creates it. The asset of any other coin is at an address derived from the coin's type,
+//! and the first operation on the coin creates it.
 
-use super::CoinInfo;
+use super::{CoinInfo, ECOIN_INFO_NOT_PUBLISHED, MODULE, info};
 use crate::modules::{
-    fungible_asset::{self, Metadata},
-    object,
+    fungible_asset::{self, BurnRef, Metadata, MintRef, TransferRef},
+    object::{self, Object},
+    primary_fungible_store,
+    table::Table,
     type_info::TypeInfo,
 };
 use ledger_types::{AccountAddress, StateError, StructTag, TypeTag};
@@ -28,6 +30,23 @@ move_structs! {
     PairedCoinType as "PairedCoinType" has ["key"] member true {
         /// Type of the coin.
         r#type: TypeInfo,
+    }
+
+    /// References to a paired asset, stored with its metadata. `coin` acts on the asset with the
+    /// rights that they represent.
+    PairedFungibleAssetRefs as "PairedFungibleAssetRefs" has ["key"] member true {
+        /// The right to mint the asset.
+        mint_ref_opt: Option<MintRef>,
+        /// The right to transfer the asset and to freeze its stores.
+        transfer_ref_opt: Option<TransferRef>,
+        /// The right to burn the asset. That of the native asset belongs to the ledger.
+        burn_ref_opt: Option<BurnRef>,
+    }
+
+    /// Table of all pairs, stored at `0x1`.
+    CoinConversionMap as "CoinConversionMap" has ["key"] {
+        /// Assets by the type of their coin.
+        coin_to_fungible_asset_map: Table<TypeInfo, Object<Metadata>>,
     }
 }
 
@@ -96,6 +115,59 @@ pub fn paired_coin(
         .transpose()?)
 }
 
+/// Returns `true` if a coin is paired with the asset at `metadata`.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
+pub fn is_paired(context: &mut Context<'_>, metadata: AccountAddress) -> Result<bool, VmError> {
+    Ok(metadata == AccountAddress::NATIVE_ASSET
+        || context
+            .read_resource::<PairedCoinType>(metadata, &[])?
+            .is_some())
+}
+
+/// Returns the metadata address of the asset paired with `coin`, or `None` if the coin is not
+/// paired yet.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
+pub fn paired_metadata(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+) -> Result<Option<AccountAddress>, VmError> {
+    if coin == context.native_coin() {
+        return Ok(Some(AccountAddress::NATIVE_ASSET));
+    }
+    let TypeTag::Struct(_) = coin else {
+        return Ok(None);
+    };
+    object::charge_derivation(context, coin.to_string().len())?;
+    let metadata = paired_metadata_address(context.chain(), coin);
+    Ok(is_paired(context, metadata)?.then_some(metadata))
+}
+
+/// Returns the metadata address of the asset paired with `coin`, which is created if it is missing.
+///
+/// # Errors
+///
+/// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
+pub(super) fn ensure_paired(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+) -> Result<AccountAddress, VmError> {
+    if let Some(metadata) = paired_metadata(context, coin)? {
+        return Ok(metadata);
+    }
+    match (coin, info::read(context, coin)?) {
+        (TypeTag::Struct(tag), Some(info)) => create(context, coin, tag, &info),
+        _ => context.abort(MODULE, &ECOIN_INFO_NOT_PUBLISHED),
+    }
+}
+
 /// Returns the metadata of the paired asset, with the name, symbol, and decimals of the coin.
 fn metadata_of(info: &CoinInfo) -> Metadata {
     Metadata {
@@ -107,46 +179,84 @@ fn metadata_of(info: &CoinInfo) -> Metadata {
     }
 }
 
-/// Creates the paired asset of a coin during its initialization.
+/// Creates the paired asset of `coin` and returns the address of its metadata.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`object::create_named_object`] and [`fungible_asset::publish_metadata`].
-pub(super) fn create(
+/// Returns the errors of [`object::create_named_object`] and
+/// [`primary_fungible_store::create_asset`].
+fn create(
     context: &mut Context<'_>,
     coin: &TypeTag,
     tag: &StructTag,
     info: &CoinInfo,
-) -> Result<(), VmError> {
+) -> Result<AccountAddress, VmError> {
     let creator = AccountAddress::NATIVE_ASSET;
     let metadata = object::create_named_object(context, creator, &seed(coin))?.self_;
-    fungible_asset::publish_metadata(context, metadata, metadata_of(info))?;
+    primary_fungible_store::create_asset(context, metadata, metadata_of(info), None)?;
+    let asset = Object::at(metadata);
+    let refs = PairedFungibleAssetRefs {
+        mint_ref_opt: Some(MintRef { metadata: asset }),
+        transfer_ref_opt: Some(TransferRef { metadata: asset }),
+        burn_ref_opt: Some(BurnRef { metadata: asset }),
+    };
+    let map: CoinConversionMap = context.require_resource(AccountAddress::ONE, &[])?;
     let coin_type = type_info(tag);
+    write_pair(context, &map, metadata, &coin_type, &refs)?;
+    context.emit(&PairCreation {
+        coin_type,
+        fungible_asset_metadata_address: metadata,
+    })?;
+    Ok(metadata)
+}
+
+/// Records that the coin `coin_type` is paired with the asset at `metadata`.
+fn write_pair(
+    context: &mut Context<'_>,
+    map: &CoinConversionMap,
+    metadata: AccountAddress,
+    coin_type: &TypeInfo,
+    refs: &PairedFungibleAssetRefs,
+) -> Result<(), VmError> {
     let paired = PairedCoinType {
         r#type: coin_type.clone(),
     };
     context.write_resource(metadata, &[], &paired)?;
-    context.emit(&PairCreation {
-        coin_type,
-        fungible_asset_metadata_address: metadata,
-    })
+    context.write_resource(metadata, &[], refs)?;
+    let asset = Object::at(metadata);
+    map.coin_to_fungible_asset_map
+        .add(context, coin_type, &asset)
 }
 
-/// Creates the paired asset of the native coin `info` at `0xa` (docs/reference/framework.md#f6).
+/// Creates the paired asset of the native coin `info` at `0xa` (docs/reference/framework.md#f6),
+/// with a supply of `supply` in the smallest unit.
 ///
-/// Genesis emits no event for it. Unlike on the reference node, the asset has no supply and no
-/// references of its own, because coin and asset are one balance
-/// (docs/use/interface.md#paired-assets).
+/// Genesis emits no event for it.
 ///
 /// # Errors
 ///
 /// [`VmError::State`] if the state cannot be read.
-pub fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), VmError> {
+pub fn write_genesis(
+    context: &mut Context<'_>,
+    info: &CoinInfo,
+    supply: u128,
+) -> Result<(), VmError> {
     let metadata = AccountAddress::NATIVE_ASSET;
     object::create_at(context, metadata, AccountAddress::ONE, false)?;
-    context.write_resource(metadata, &[], &metadata_of(info))?;
+    fungible_asset::write_asset(context, metadata, &metadata_of(info), supply, None)?;
+    primary_fungible_store::allow_primary_stores(context, metadata)?;
+    let asset = Object::at(metadata);
+    let refs = PairedFungibleAssetRefs {
+        mint_ref_opt: Some(MintRef { metadata: asset }),
+        transfer_ref_opt: Some(TransferRef { metadata: asset }),
+        burn_ref_opt: None,
+    };
+    let map = CoinConversionMap {
+        coin_to_fungible_asset_map: Table::new(context)?,
+    };
+    context.write_resource(AccountAddress::ONE, &[], &map)?;
     match type_info_of(context.native_coin()) {
-        Some(r#type) => context.write_resource(metadata, &[], &PairedCoinType { r#type }),
+        Some(coin_type) => write_pair(context, &map, metadata, &coin_type, &refs),
         None => Ok(()),
     }
 }

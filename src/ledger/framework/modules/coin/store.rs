@@ -1,172 +1,119 @@
-//! Coin stores: deposits, withdrawals, and transfers.
+//! Coins of accounts: deposits, withdrawals, and transfers.
 //!
-//! The first deposit creates a store. Only an initialized coin has stores, so an operation that
-//! finds a store does not read the coin's info. The info includes the supply, which changes, and
-//! reading it would make unrelated transfers depend on each other.
+//! The primary store of a coin's paired asset holds the coins of an account. The first operation on
+//! a coin pairs it.
+//!
+//! Coins that a program holds in a resource of its own, as [`Coin`](super::Coin), are in no store:
+//! [`withdraw`] moves them from the supply of the asset to that of the coin, and [`deposit`] moves
+//! them back.
 
 use super::{
-    Coin, CoinStore, DepositEvent, EBALANCE_OVERFLOW, EFROZEN, EINSUFFICIENT_BALANCE, MODULE,
-    WithdrawEvent, info::ensure_initialized, type_info_of,
+    info::{grow_supply, shrink_supply},
+    paired_metadata,
+    pairing::ensure_paired,
 };
-use crate::modules::account::{self, CoinRegisterEvent};
+use crate::modules::{
+    fungible_asset::{self, TransferRef},
+    object::Object,
+    primary_fungible_store,
+};
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, VmError};
-use std::slice;
 
-fn read(
-    context: &mut Context<'_>,
-    owner: AccountAddress,
-    coin: &TypeTag,
-) -> Result<Option<CoinStore>, VmError> {
-    context.read_resource(owner, slice::from_ref(coin))
-}
-
-fn write(
-    context: &mut Context<'_>,
-    owner: AccountAddress,
-    coin: &TypeTag,
-    store: &CoinStore,
-) -> Result<(), VmError> {
-    context.write_resource(owner, slice::from_ref(coin), store)
-}
-
-/// Withdraws `amount` of `coin`, in its smallest unit, from the store of `owner`.
+/// Withdraws `amount` of `coin`, in its smallest unit, from the store of `owner`. The caller keeps
+/// the coins in a resource.
 ///
 /// # Errors
 ///
 /// Aborts with:
 ///
-/// * `EINSUFFICIENT_BALANCE` if the store holds less, or if there is no store and `amount` is
-///   positive.
-/// * `EFROZEN` if the store is frozen, even if `amount` is 0.
-/// * `ECOIN_INFO_NOT_PUBLISHED` if there is no store and the coin is not initialized.
+/// * `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
+/// * `EINSUFFICIENT_BALANCE` of `fungible_asset` if the store holds less.
+/// * `ESTORE_IS_FROZEN` of `fungible_asset` if the store is frozen, even if `amount` is 0.
 pub fn withdraw(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
     amount: u64,
 ) -> Result<(), VmError> {
-    let Some(mut store) = read(context, owner, coin)? else {
-        ensure_initialized(context, coin)?;
-        return if amount == 0 {
-            Ok(())
-        } else {
-            context.abort(MODULE, &EINSUFFICIENT_BALANCE)
-        };
-    };
-    if store.frozen {
-        return context.abort(MODULE, &EFROZEN);
-    }
-    if amount == 0 {
-        return Ok(());
-    }
-    let Some(remaining) = store.coin.value.checked_sub(amount) else {
-        return context.abort(MODULE, &EINSUFFICIENT_BALANCE);
-    };
-    store.coin.value = remaining;
-    context.emit_to(&mut store.withdraw_events, &WithdrawEvent { amount })?;
-    write(context, owner, coin, &store)
+    burn(context, coin, owner, amount)?;
+    grow_supply(context, coin, amount)
 }
 
-/// Deposits `amount` of `coin`, in its smallest unit, into the store of `owner`.
-///
-/// Creates the account and the store if they are missing.
+/// Deposits `amount` of `coin`, in its smallest unit, which the caller kept in a resource, into the
+/// store of `owner`.
 ///
 /// # Errors
 ///
-/// Aborts with:
-///
-/// * `EFROZEN` if the store is frozen, even if `amount` is 0.
-/// * `EBALANCE_OVERFLOW` if the balance would exceed 64 bits.
-/// * The errors of [`ensure_store`].
+/// Returns the errors of [`mint`].
 pub fn deposit(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
     amount: u64,
 ) -> Result<(), VmError> {
-    let mut store = match read(context, owner, coin)? {
-        Some(store) if amount == 0 && !store.frozen => return Ok(()),
-        Some(store) => store,
-        None => new_store(context, owner, coin)?,
-    };
-    if store.frozen {
-        return context.abort(MODULE, &EFROZEN);
-    }
-    if amount > 0 {
-        let Some(value) = store.coin.value.checked_add(amount) else {
-            return context.abort(MODULE, &EBALANCE_OVERFLOW);
-        };
-        store.coin.value = value;
-        context.emit_to(&mut store.deposit_events, &DepositEvent { amount })?;
-    }
-    write(context, owner, coin, &store)
+    shrink_supply(context, coin, amount)?;
+    mint(context, coin, owner, amount)
 }
 
-/// Returns an empty store for `owner`, which the caller must write.
+/// Mints `amount` of `coin`, in its smallest unit, into the store of `to`.
 ///
-/// The store uses the next two event streams of the account. The account emits a
-/// [`CoinRegisterEvent`].
-fn new_store(
-    context: &mut Context<'_>,
-    owner: AccountAddress,
-    coin: &TypeTag,
-) -> Result<CoinStore, VmError> {
-    ensure_initialized(context, coin)?;
-    if owner.is_reserved() {
-        return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
-    }
-    let mut account = account::load(context, owner)?;
-    let store = CoinStore {
-        coin: Coin { value: 0 },
-        frozen: false,
-        deposit_events: account.new_event_handle(owner)?,
-        withdraw_events: account.new_event_handle(owner)?,
-    };
-    // Never `None`: an initialized coin is a struct, so it has a type info.
-    if let Some(type_info) = type_info_of(coin) {
-        context.emit_to(
-            &mut account.coin_register_events,
-            &CoinRegisterEvent { type_info },
-        )?;
-    }
-    context.write_resource(owner, &[], &account)?;
-    Ok(store)
-}
-
-/// Creates the account and the store of `owner` if they are missing.
+/// Checks no capability: this is the duty of the caller.
 ///
 /// # Errors
 ///
-/// The following apply only if the store is missing:
+/// Fails with:
 ///
 /// * `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
-/// * `ECANNOT_RESERVED_ADDRESS` if the address is reserved, so that no account can exist there.
-/// * [`VmError::Arithmetic`] if the account has no creation number left.
+/// * `EMAX_SUPPLY_EXCEEDED` of `fungible_asset` if the supply would exceed 128 bits.
+/// * `ESTORE_IS_FROZEN` of `fungible_asset` if the store is frozen, even if `amount` is 0.
+/// * [`VmError::Arithmetic`] if the balance would exceed 64 bits.
+pub fn mint(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    let metadata = ensure_paired(context, coin)?;
+    if amount > 0 {
+        fungible_asset::increase_supply(context, metadata, amount)?;
+    }
+    primary_fungible_store::deposit_minted(context, to, metadata, amount)
+}
+
+/// Burns `amount` of `coin`, in its smallest unit, from the store of `from`.
+///
+/// Checks no capability: this is the duty of the caller.
+///
+/// # Errors
+///
+/// Returns the errors of [`withdraw`].
+pub fn burn(
+    context: &mut Context<'_>,
+    coin: &TypeTag,
+    from: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    let metadata = ensure_paired(context, coin)?;
+    primary_fungible_store::withdraw_burned(context, from, metadata, amount)?;
+    if amount > 0 {
+        fungible_asset::decrease_supply(context, metadata, amount)?;
+    }
+    Ok(())
+}
+
+/// Creates the store of `owner` if it is missing.
+///
+/// # Errors
+///
+/// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
 pub fn ensure_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
     coin: &TypeTag,
-) -> Result<(), VmError> {
-    if has_store(context, owner, coin)? {
-        return Ok(());
-    }
-    let store = new_store(context, owner, coin)?;
-    write(context, owner, coin, &store)
-}
-
-/// Returns `true` if `owner` has a store of `coin`.
-///
-/// # Errors
-///
-/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
-/// out.
-pub fn has_store(
-    context: &mut Context<'_>,
-    owner: AccountAddress,
-    coin: &TypeTag,
-) -> Result<bool, VmError> {
-    Ok(read(context, owner, coin)?.is_some())
+) -> Result<AccountAddress, VmError> {
+    let metadata = ensure_paired(context, coin)?;
+    primary_fungible_store::ensure_store(context, owner, metadata)
 }
 
 /// Returns the balance of `owner` in the smallest unit of `coin`, or 0 without a store.
@@ -180,46 +127,18 @@ pub fn balance_of(
     owner: AccountAddress,
     coin: &TypeTag,
 ) -> Result<u64, VmError> {
-    Ok(read(context, owner, coin)?.map_or(0, |store| store.coin.value))
-}
-
-/// Returns `true` if the store of `owner` is frozen, or `false` without a store.
-///
-/// # Errors
-///
-/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
-/// out.
-pub fn is_frozen(
-    context: &mut Context<'_>,
-    owner: AccountAddress,
-    coin: &TypeTag,
-) -> Result<bool, VmError> {
-    Ok(read(context, owner, coin)?.is_some_and(|store| store.frozen))
-}
-
-/// Freezes or unfreezes the store of `owner`.
-///
-/// Checks no capability: this is the duty of the caller.
-///
-/// # Errors
-///
-/// Returns [`VmError::MissingResource`] if there is no store.
-pub fn set_frozen(
-    context: &mut Context<'_>,
-    owner: AccountAddress,
-    coin: &TypeTag,
-    frozen: bool,
-) -> Result<(), VmError> {
-    let mut store = read(context, owner, coin)?.ok_or(VmError::MissingResource)?;
-    store.frozen = frozen;
-    write(context, owner, coin, &store)
+    match paired_metadata(context, coin)? {
+        Some(metadata) => primary_fungible_store::balance_of(context, owner, metadata),
+        None => Ok(0),
+    }
 }
 
 /// Transfers `amount` of `coin`, in its smallest unit, from one account to another.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`withdraw`] and [`deposit`].
+/// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized. Also returns the errors
+/// of [`primary_fungible_store::transfer_between`].
 pub fn transfer_between(
     context: &mut Context<'_>,
     coin: &TypeTag,
@@ -227,6 +146,48 @@ pub fn transfer_between(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    withdraw(context, from, coin, amount)?;
-    deposit(context, to, coin, amount)
+    let metadata = ensure_paired(context, coin)?;
+    primary_fungible_store::transfer_between(context, from, metadata, to, amount)
+}
+
+/// Transfers `amount` of the chain's coin, in its smallest unit, from one account to another.
+///
+/// Unlike [`transfer_between`], it checks neither the owner of the store nor a freeze, because the
+/// owner of an account's store never changes and nobody can freeze the chain's coin.
+///
+/// # Errors
+///
+/// Aborts with `EINSUFFICIENT_BALANCE` of `fungible_asset` if `from` holds less than `amount`.
+/// Returns [`VmError::Arithmetic`] if the balance of `to` would exceed 64 bits.
+pub fn transfer_native(
+    context: &mut Context<'_>,
+    from: AccountAddress,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    let metadata = AccountAddress::NATIVE_ASSET;
+    let from = primary_fungible_store::ensure_store(context, from, metadata)?;
+    let to = primary_fungible_store::ensure_store(context, to, metadata)?;
+    fungible_asset::transfer_unchecked(context, metadata, from, to, amount)
+}
+
+/// Freezes or unfreezes the store of `owner`, which is created if it is missing.
+///
+/// Checks no capability: this is the duty of the caller.
+///
+/// # Errors
+///
+/// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
+pub fn set_frozen(
+    context: &mut Context<'_>,
+    owner: AccountAddress,
+    coin: &TypeTag,
+    frozen: bool,
+) -> Result<(), VmError> {
+    let metadata = ensure_paired(context, coin)?;
+    let store = primary_fungible_store::ensure_store(context, owner, metadata)?;
+    let transfer_ref = TransferRef {
+        metadata: Object::at(metadata),
+    };
+    fungible_asset::set_frozen_flag(context, &transfer_ref, store, frozen)
 }

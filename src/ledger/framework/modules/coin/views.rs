@@ -1,15 +1,11 @@
 //! View functions of coins, with the signatures of the reference node.
 
 use super::{
-    COIN_TYPE, CoinInfo, balance_of,
-    info::{self, ensure_initialized, is_initialized},
-    is_frozen, paired_metadata_address, supply_of, type_info_of,
+    COIN_TYPE, CoinInfo, CoinStore, PairedFungibleAssetRefs, balance_of,
+    info::{self, ensure_initialized, is_initialized, supply_outside_stores},
+    supply_of, type_info_of,
 };
-use crate::modules::{
-    fungible_asset::Metadata,
-    object::{self, Object},
-    type_info::TypeInfo,
-};
+use crate::modules::{fungible_asset::Metadata, object::Object, type_info::TypeInfo};
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, VmError};
 
@@ -34,17 +30,24 @@ fn is_coin_initialized(context: &mut Context<'_>, type_args: &[TypeTag]) -> Resu
     is_initialized(context, &type_args[0])
 }
 
+/// Returns `true` if the coin store of `owner` is frozen.
+///
+/// No function creates coin stores any more. `primary_fungible_store::is_frozen` returns whether
+/// the store that holds the coin is frozen.
+///
+/// # Errors
+///
+/// Returns [`VmError::MissingResource`] without a coin store, as on the reference node.
 fn is_coin_store_frozen(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     owner: AccountAddress,
 ) -> Result<bool, VmError> {
-    is_frozen(context, owner, &type_args[0])
+    let store: CoinStore = context.require_resource(owner, type_args)?;
+    Ok(store.frozen)
 }
 
-/// Returns `true` if the account has a store.
-///
-/// An account without a store can still receive coins, because the deposit creates the store.
+/// Returns `true`: every account can receive the coin.
 ///
 /// # Errors
 ///
@@ -52,10 +55,10 @@ fn is_coin_store_frozen(
 fn is_account_registered(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
-    owner: AccountAddress,
+    _: AccountAddress,
 ) -> Result<bool, VmError> {
     ensure_initialized(context, &type_args[0])?;
-    super::has_store(context, owner, &type_args[0])
+    Ok(true)
 }
 
 fn require_info(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<CoinInfo, VmError> {
@@ -75,26 +78,22 @@ fn decimals(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u8, VmEr
 }
 
 /// Returns the supply of the coin, which includes that of its paired asset.
-///
-/// This function is also `coin_supply`, because coin and asset are one balance.
 fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, VmError> {
     supply_of(context, &type_args[0])
 }
 
-/// Returns the metadata of the paired asset, or `None` if the coin is not initialized.
+/// Returns the supply of the coin without that of its paired asset.
+fn coin_supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, VmError> {
+    supply_outside_stores(context, &type_args[0])
+}
+
+/// Returns the metadata of the paired asset, or `None` if the coin is not paired yet.
 fn paired_metadata(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
 ) -> Result<Option<Object<Metadata>>, VmError> {
-    let coin = &type_args[0];
-    if !is_initialized(context, coin)? {
-        return Ok(None);
-    }
-    object::charge_derivation(context, coin.to_string().len())?;
-    Ok(Some(Object::at(paired_metadata_address(
-        context.chain(),
-        coin,
-    ))))
+    let metadata = super::paired_metadata(context, &type_args[0])?;
+    Ok(metadata.map(Object::at))
 }
 
 /// Returns the coin of a paired asset, or `None` if no coin is paired with the asset.
@@ -107,18 +106,43 @@ fn paired_coin(
     Ok(coin.as_ref().and_then(type_info_of))
 }
 
-/// Returns `false`: no paired asset has a reference to mint, transfer, or burn it.
-///
-/// Only the capabilities of the coin control the common balance.
-fn paired_ref_exists(_: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, VmError> {
-    Ok(false)
+/// Returns the references to the paired asset, or `None` if the coin is not paired yet.
+fn paired_refs(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+) -> Result<Option<PairedFungibleAssetRefs>, VmError> {
+    match super::paired_metadata(context, &type_args[0])? {
+        Some(metadata) => context.read_resource(metadata, &[]),
+        None => Ok(None),
+    }
+}
+
+fn paired_mint_ref_exists(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+) -> Result<bool, VmError> {
+    Ok(paired_refs(context, type_args)?.is_some_and(|refs| refs.mint_ref_opt.is_some()))
+}
+
+fn paired_transfer_ref_exists(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+) -> Result<bool, VmError> {
+    Ok(paired_refs(context, type_args)?.is_some_and(|refs| refs.transfer_ref_opt.is_some()))
+}
+
+fn paired_burn_ref_exists(
+    context: &mut Context<'_>,
+    type_args: &[TypeTag],
+) -> Result<bool, VmError> {
+    Ok(paired_refs(context, type_args)?.is_some_and(|refs| refs.burn_ref_opt.is_some()))
 }
 
 pub(super) fn functions() -> Vec<Function> {
     let with_coin_type = |function: Function| function.with_type_parameters(COIN_TYPE);
     vec![
         with_coin_type(Function::view("balance", balance)),
-        with_coin_type(Function::view("coin_supply", supply)),
+        with_coin_type(Function::view("coin_supply", coin_supply)),
         with_coin_type(Function::view("decimals", decimals)),
         with_coin_type(Function::view(
             "is_account_registered",
@@ -128,13 +152,19 @@ pub(super) fn functions() -> Vec<Function> {
         with_coin_type(Function::view("is_coin_initialized", is_coin_initialized)),
         with_coin_type(Function::view("is_coin_store_frozen", is_coin_store_frozen)),
         with_coin_type(Function::view("name", name)),
-        with_coin_type(Function::view("paired_burn_ref_exists", paired_ref_exists)),
+        with_coin_type(Function::view(
+            "paired_burn_ref_exists",
+            paired_burn_ref_exists,
+        )),
         Function::view("paired_coin", paired_coin),
         with_coin_type(Function::view("paired_metadata", paired_metadata)),
-        with_coin_type(Function::view("paired_mint_ref_exists", paired_ref_exists)),
+        with_coin_type(Function::view(
+            "paired_mint_ref_exists",
+            paired_mint_ref_exists,
+        )),
         with_coin_type(Function::view(
             "paired_transfer_ref_exists",
-            paired_ref_exists,
+            paired_transfer_ref_exists,
         )),
         with_coin_type(Function::view("supply", supply)),
         with_coin_type(Function::view("symbol", symbol)),

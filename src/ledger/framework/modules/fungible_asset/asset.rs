@@ -33,7 +33,9 @@ fn check_metadata(context: &Context<'_>, metadata: &Metadata) -> Result<(), VmEr
     context.abort("fungible_asset", error)
 }
 
-/// Turns the object at `at` into an asset without a supply of its own: the paired asset of a coin.
+/// Turns the object at `at` into an asset with a supply of 0.
+///
+/// The supply is limited to `maximum_supply`, in the smallest unit, or unlimited if it is `None`.
 ///
 /// # Errors
 ///
@@ -43,22 +45,14 @@ fn check_metadata(context: &Context<'_>, metadata: &Metadata) -> Result<(), VmEr
 /// * `ESYMBOL_TOO_LONG` if the symbol has more than 32 bytes.
 /// * `EDECIMALS_TOO_LARGE` if there are more than 32 decimal places.
 /// * `EURI_TOO_LONG` if a URI has more than 512 bytes.
-pub fn publish_metadata(
-    context: &mut Context<'_>,
-    at: AccountAddress,
-    metadata: Metadata,
-) -> Result<(), VmError> {
-    publish(context, at, metadata, None)
-}
-
-fn publish(
+pub fn add_fungibility(
     context: &mut Context<'_>,
     at: AccountAddress,
     metadata: Metadata,
     maximum_supply: Option<u128>,
 ) -> Result<(), VmError> {
     check_metadata(context, &metadata)?;
-    context.write_resource(at, &[], &metadata)?;
+    write_asset(context, at, &metadata, 0, maximum_supply)?;
     context.emit(&Creation {
         metadata: at,
         name: metadata.name,
@@ -70,22 +64,23 @@ fn publish(
     })
 }
 
-/// Turns the object at `at` into an asset with a supply of 0.
-///
-/// The supply is limited to `maximum_supply`, in the smallest unit, or unlimited if it is `None`.
+/// Writes the metadata and the supply of an asset at `at`, without checks and without an event.
+/// Genesis creates the native asset with this function.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`publish_metadata`].
-pub fn add_fungibility(
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
+pub(crate) fn write_asset(
     context: &mut Context<'_>,
     at: AccountAddress,
-    metadata: Metadata,
+    metadata: &Metadata,
+    supply: u128,
     maximum_supply: Option<u128>,
 ) -> Result<(), VmError> {
-    publish(context, at, metadata, maximum_supply)?;
+    context.write_resource(at, &[], metadata)?;
     let current = Aggregator {
-        value: 0,
+        value: supply,
         max_value: maximum_supply.unwrap_or(UNLIMITED),
     };
     context.write_resource(at, &[], &ConcurrentSupply { current })
@@ -96,7 +91,7 @@ pub fn add_fungibility(
 /// # Errors
 ///
 /// Returns [`VmError::MissingResource`] if there is no asset. Also returns the errors of
-/// [`publish_metadata`].
+/// [`add_fungibility`].
 pub fn mutate_metadata(
     context: &mut Context<'_>,
     mutate_ref: &MutateMetadataRef,
@@ -113,7 +108,7 @@ pub fn mutate_metadata(
 /// # Errors
 ///
 /// Aborts with `EMAX_SUPPLY_EXCEEDED` if the supply would exceed its maximum.
-pub(super) fn increase_supply(
+pub(crate) fn increase_supply(
     context: &mut Context<'_>,
     asset: AccountAddress,
     amount: u64,
@@ -133,7 +128,7 @@ pub(super) fn increase_supply(
 ///
 /// Returns [`VmError::Arithmetic`] if the amount exceeds the supply. No sequence of calls causes
 /// this.
-pub(super) fn decrease_supply(
+pub(crate) fn decrease_supply(
     context: &mut Context<'_>,
     asset: AccountAddress,
     amount: u64,

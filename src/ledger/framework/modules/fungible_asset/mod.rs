@@ -1,7 +1,6 @@
 //! `0x1::fungible_asset`: assets with interchangeable units, in stores that are objects.
 //!
-//! The paired asset of a coin is such an asset too, but coin stores hold its balances. No store of
-//! this module is ever for a paired asset, and its supply is that of the coin.
+//! The paired asset of a coin is such an asset too, and its stores hold the coin.
 
 mod asset;
 mod errors;
@@ -9,15 +8,17 @@ mod resources;
 mod store;
 mod views;
 
-pub use asset::{add_fungibility, mutate_metadata, publish_metadata};
+pub use asset::{add_fungibility, mutate_metadata};
+pub(crate) use asset::{decrease_supply, increase_supply, write_asset};
 pub use errors::*;
 pub use resources::{
-    BurnRef, ConcurrentSupply, Creation, Deposit, Frozen, FungibleStore, FungibleStoreDeletion,
-    Metadata, MintRef, MutateMetadataRef, TransferRef, Untransferable, Withdraw,
+    BurnRef, ConcurrentSupply, Creation, Deposit, DepositEvent, Frozen, FrozenEvent,
+    FungibleAssetEvents, FungibleStore, FungibleStoreDeletion, Metadata, MintRef,
+    MutateMetadataRef, TransferRef, Untransferable, Withdraw, WithdrawEvent,
 };
 pub use store::{
-    burn_from, create_store, mint_to, remove_store, set_frozen_flag, store_at, transfer_by,
-    transfer_with_ref,
+    burn_from, create_event_streams, create_store, deposit_minted, mint_to, remove_store,
+    set_frozen_flag, store_at, transfer_by, transfer_unchecked, transfer_with_ref, withdraw_burned,
 };
 pub use views::{balance_of, is_store_frozen, supply_of};
 
@@ -50,7 +51,10 @@ pub(super) fn module() -> ModuleDeclaration {
             ConcurrentSupply::declaration(),
             Creation::declaration(),
             Deposit::declaration(),
+            DepositEvent::declaration(),
             Frozen::declaration(),
+            FrozenEvent::declaration(),
+            FungibleAssetEvents::declaration(),
             FungibleStore::declaration(),
             FungibleStoreDeletion::declaration(),
             Metadata::declaration(),
@@ -59,6 +63,7 @@ pub(super) fn module() -> ModuleDeclaration {
             TransferRef::declaration(),
             Untransferable::declaration(),
             Withdraw::declaration(),
+            WithdrawEvent::declaration(),
         ],
         functions,
         errors: ERRORS,

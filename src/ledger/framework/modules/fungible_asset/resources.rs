@@ -2,7 +2,7 @@
 
 use crate::modules::{aggregator_v2::Aggregator, object::Object};
 use ledger_types::AccountAddress;
-use ledger_vm::move_structs;
+use ledger_vm::{EventHandle, move_structs};
 
 move_structs! {
     module "fungible_asset";
@@ -41,6 +41,36 @@ move_structs! {
         balance: u64,
         /// `true` if the store rejects withdrawals by its owner and all deposits without a
         /// [`TransferRef`].
+        frozen: bool,
+    }
+
+    /// Event streams of a store, which repeat its module events.
+    ///
+    /// The chain parameter `coin_event_handles` decides whether the stores of coins have them.
+    FungibleAssetEvents as "FungibleAssetEvents" has ["key"] member true {
+        /// Stream of deposits.
+        deposit_events: EventHandle<DepositEvent>,
+        /// Stream of withdrawals.
+        withdraw_events: EventHandle<WithdrawEvent>,
+        /// Stream of changes of the frozen flag.
+        frozen_events: EventHandle<FrozenEvent>,
+    }
+
+    /// Stream event of a deposit into a store.
+    DepositEvent as "DepositEvent" has ["drop", "store"] {
+        /// Amount in the asset's smallest unit.
+        amount: u64,
+    }
+
+    /// Stream event of a withdrawal from a store.
+    WithdrawEvent as "WithdrawEvent" has ["drop", "store"] {
+        /// Amount in the asset's smallest unit.
+        amount: u64,
+    }
+
+    /// Stream event emitted when a store is frozen or unfrozen.
+    FrozenEvent as "FrozenEvent" has ["drop", "store"] {
+        /// `true` if the store is frozen after the event.
         frozen: bool,
     }
 

@@ -1,16 +1,16 @@
 //! Stores of fungible assets, and transfers between them.
 //!
 //! An amount of 0 moves nothing and emits no event (docs/reference/framework.md#f5), but all checks
-//! apply. The supply of an asset is the sum of its stores: only [`mint_to`] and [`burn_from`]
-//! change either of them, and both change both.
+//! apply. The supply of an asset is the sum of its stores. A caller of [`deposit_minted`] or
+//! [`withdraw_burned`] changes the supply by the same amount.
 
 use super::{
     EBALANCE_IS_NOT_ZERO, EFUNGIBLE_ASSET_AND_STORE_MISMATCH, EFUNGIBLE_STORE_EXISTENCE,
     EINSUFFICIENT_BALANCE, ENOT_STORE_OWNER, ESTORE_IS_FROZEN,
     asset::{decrease_supply, increase_supply},
     resources::{
-        BurnRef, Deposit, Frozen, FungibleStore, FungibleStoreDeletion, MintRef, TransferRef,
-        Untransferable, Withdraw,
+        BurnRef, Deposit, DepositEvent, Frozen, FrozenEvent, FungibleAssetEvents, FungibleStore,
+        FungibleStoreDeletion, MintRef, TransferRef, Untransferable, Withdraw, WithdrawEvent,
     },
 };
 use crate::modules::object::{self, DeleteRef, Object};
@@ -64,6 +64,36 @@ pub fn create_store(
     context.write_resource(at, &[], &store)
 }
 
+/// Gives the store at `at` its event streams. They have the next creation numbers of the store.
+///
+/// # Errors
+///
+/// Aborts with `EOBJECT_DOES_NOT_EXIST` of `object` if there is no object at `at`.
+pub fn create_event_streams(context: &mut Context<'_>, at: AccountAddress) -> Result<(), VmError> {
+    let events = FungibleAssetEvents {
+        deposit_events: object::new_event_handle(context, at)?,
+        withdraw_events: object::new_event_handle(context, at)?,
+        frozen_events: object::new_event_handle(context, at)?,
+    };
+    context.write_resource(at, &[], &events)
+}
+
+/// Emits an event to the stream of the store at `at` that `emit` selects, if the store has streams.
+fn emit_to_stream(
+    context: &mut Context<'_>,
+    at: AccountAddress,
+    emit: impl FnOnce(&mut Context<'_>, &mut FungibleAssetEvents) -> Result<(), VmError>,
+) -> Result<(), VmError> {
+    if !context.chain().parameters().coin_event_handles {
+        return Ok(());
+    }
+    let Some(mut events) = context.read_resource::<FungibleAssetEvents>(at, &[])? else {
+        return Ok(());
+    };
+    emit(context, &mut events)?;
+    context.write_resource(at, &[], &events)
+}
+
 /// Removes an empty store and its object on behalf of the owner `caller`.
 ///
 /// A frozen store cannot be removed, because the owner could escape the freeze by creating the
@@ -93,6 +123,7 @@ pub fn remove_store(
     }
     let owner = object::owner_of(context, store)?.ok_or(VmError::MissingResource)?;
     context.remove_resource::<FungibleStore>(store, &[])?;
+    context.remove_resource::<FungibleAssetEvents>(store, &[])?;
     object::delete(context, &DeleteRef { self_: store })?;
     context.emit(&FungibleStoreDeletion {
         store,
@@ -140,7 +171,10 @@ fn withdraw_from(
     };
     store.balance = remaining;
     context.write_resource(at, &[], &store)?;
-    context.emit(&Withdraw { store: at, amount })
+    context.emit(&Withdraw { store: at, amount })?;
+    emit_to_stream(context, at, |context, events| {
+        context.emit_to(&mut events.withdraw_events, &WithdrawEvent { amount })
+    })
 }
 
 fn deposit_into(
@@ -166,7 +200,73 @@ fn deposit_into(
         .checked_add(amount)
         .ok_or(VmError::Arithmetic)?;
     context.write_resource(at, &[], &store)?;
-    context.emit(&Deposit { store: at, amount })
+    context.emit(&Deposit { store: at, amount })?;
+    emit_to_stream(context, at, |context, events| {
+        context.emit_to(&mut events.deposit_events, &DepositEvent { amount })
+    })
+}
+
+/// Withdraws `amount` from a store on behalf of its owner `caller`.
+///
+/// The caller of this function burns the amount: it decreases the supply.
+///
+/// # Errors
+///
+/// Aborts with:
+///
+/// * `ENOT_STORE_OWNER` if `caller` does not own the store.
+/// * `EFUNGIBLE_STORE_EXISTENCE` if there is no store.
+/// * `ESTORE_IS_FROZEN` if the store is frozen.
+/// * `EINSUFFICIENT_BALANCE` if the store holds less than the amount.
+/// * The errors of [`object::owns`].
+pub fn withdraw_burned(
+    context: &mut Context<'_>,
+    caller: AccountAddress,
+    store: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    verify_store_owner(context, store, caller)?;
+    withdraw_from(context, store, amount, FreezeRule::Enforced)
+}
+
+/// Deposits `amount` of `asset`, by which the caller increases the supply, into a store.
+///
+/// # Errors
+///
+/// Fails with:
+///
+/// * `EFUNGIBLE_STORE_EXISTENCE` if there is no store.
+/// * `ESTORE_IS_FROZEN` if the store is frozen.
+/// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if the store is for another asset.
+/// * [`VmError::Arithmetic`] if the balance of the store would exceed 64 bits.
+pub fn deposit_minted(
+    context: &mut Context<'_>,
+    asset: AccountAddress,
+    store: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    deposit_into(context, store, asset, amount, FreezeRule::Enforced)
+}
+
+/// Transfers `amount` between two stores of `asset`, without a check of owners and freezes.
+///
+/// # Errors
+///
+/// Fails with:
+///
+/// * `EFUNGIBLE_STORE_EXISTENCE` if one of the stores does not exist.
+/// * `EINSUFFICIENT_BALANCE` if `from` holds less than the amount.
+/// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if `to` is for another asset.
+/// * [`VmError::Arithmetic`] if the balance of `to` would exceed 64 bits.
+pub fn transfer_unchecked(
+    context: &mut Context<'_>,
+    asset: AccountAddress,
+    from: AccountAddress,
+    to: AccountAddress,
+    amount: u64,
+) -> Result<(), VmError> {
+    withdraw_from(context, from, amount, FreezeRule::Bypassed)?;
+    deposit_into(context, to, asset, amount, FreezeRule::Bypassed)
 }
 
 /// Transfers `amount` between two stores of one asset, on behalf of `caller`, the owner of the
@@ -219,8 +319,7 @@ pub fn transfer_with_ref(
 ) -> Result<(), VmError> {
     let asset = asset_ref.metadata.inner;
     require_store_of_asset(context, from, asset)?;
-    withdraw_from(context, from, amount, FreezeRule::Bypassed)?;
-    deposit_into(context, to, asset, amount, FreezeRule::Bypassed)
+    transfer_unchecked(context, asset, from, to, amount)
 }
 
 /// Mints `amount` of the asset of `asset_ref`, in its smallest unit, into a store.
@@ -242,7 +341,7 @@ pub fn mint_to(
 ) -> Result<(), VmError> {
     let asset = asset_ref.metadata.inner;
     increase_supply(context, asset, amount)?;
-    deposit_into(context, store, asset, amount, FreezeRule::Enforced)
+    deposit_minted(context, asset, store, amount)
 }
 
 /// Burns `amount` of the asset of `asset_ref`, in its smallest unit, from a store, even a frozen
@@ -287,6 +386,12 @@ pub fn set_frozen_flag(
     context.emit(&Frozen {
         store: at,
         frozen: is_frozen,
+    })?;
+    emit_to_stream(context, at, |context, events| {
+        context.emit_to(
+            &mut events.frozen_events,
+            &FrozenEvent { frozen: is_frozen },
+        )
     })
 }
 

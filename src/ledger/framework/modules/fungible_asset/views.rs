@@ -8,10 +8,7 @@ use super::{
     resources::{ConcurrentSupply, FungibleStore, Metadata, Untransferable},
     store::store_at,
 };
-use crate::modules::{
-    coin,
-    object::{Object, TypeParameter},
-};
+use crate::modules::object::{Object, TypeParameter};
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, VmError};
 
@@ -31,8 +28,6 @@ fn metadata_at(context: &mut Context<'_>, asset: AccountAddress) -> Result<Metad
 
 /// Returns the supply of the asset in its smallest unit, or `None` if it is not tracked.
 ///
-/// The supply of a paired asset is that of its coin.
-///
 /// # Errors
 ///
 /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
@@ -41,9 +36,6 @@ pub fn supply_of(
     context: &mut Context<'_>,
     asset: AccountAddress,
 ) -> Result<Option<u128>, VmError> {
-    if let Some(coin) = coin::paired_coin(context, asset)? {
-        return coin::supply_of(context, &coin);
-    }
     let supply = context.read_resource::<ConcurrentSupply>(asset, &[])?;
     Ok(supply.map(|supply| supply.current.value))
 }

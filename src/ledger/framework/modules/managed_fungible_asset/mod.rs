@@ -10,7 +10,7 @@ mod manage;
 mod stores;
 
 pub use manage::{ENOT_MANAGED, ENOT_MANAGER, ManagedFungibleAsset};
-pub use stores::{EPAIRED_WITH_COIN, StoreCreation};
+pub use stores::StoreCreation;
 
 use super::{
     fungible_asset::Metadata,
@@ -55,6 +55,6 @@ pub(super) fn module() -> ModuleDeclaration {
             StoreCreation::declaration(),
         ],
         functions,
-        errors: &[ENOT_MANAGER, ENOT_MANAGED, EPAIRED_WITH_COIN],
+        errors: &[ENOT_MANAGER, ENOT_MANAGED],
     }
 }

@@ -1,21 +1,13 @@
 //! Secondary stores of assets.
 //!
-//! An account can separate parts of its balance, or transfer a store with its content. Assets that
-//! are paired with a coin have no secondary stores.
+//! An account can separate parts of its balance, or transfer a store with its content.
 
-use super::MODULE;
 use crate::modules::{
-    coin,
     fungible_asset::{self, FungibleStore, Metadata},
     object::{self, Object},
 };
 use ledger_types::{AccountAddress, TypeTag};
-use ledger_vm::{Context, Function, Signer, VmError, abort_codes, move_structs};
-
-abort_codes! {
-    pub EPAIRED_WITH_COIN = InvalidArgument 3
-        "this asset is a coin's, which lies in coin stores alone";
-}
+use ledger_vm::{Context, Function, Signer, VmError, move_structs};
 
 move_structs! {
     module "managed_fungible_asset";
@@ -37,9 +29,6 @@ fn create_store(
     owner: Signer,
     metadata: Object<Metadata>,
 ) -> Result<(), VmError> {
-    if coin::paired_coin(context, metadata.inner)?.is_some() {
-        return context.abort(MODULE, &EPAIRED_WITH_COIN);
-    }
     let store = object::create_object(context, owner.0)?.self_;
     fungible_asset::create_store(context, store, metadata.inner)?;
     context.emit(&StoreCreation {

@@ -3,6 +3,7 @@
 use super::{
     EOBJECT_EXISTS,
     address::{charge_derivation, guid_address, named_address, user_derived_address},
+    ownership::require_core,
     resources::{ConstructorRef, DeleteRef, ObjectCore, TombStone, Untransferable},
 };
 use crate::modules::account;
@@ -127,6 +128,26 @@ pub fn create_at(
         self_: address,
         can_delete,
     })
+}
+
+/// Creates the handle of the next event stream of the object at `object`.
+///
+/// # Errors
+///
+/// Aborts with `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`. Returns
+/// [`VmError::Arithmetic`] if the object has no creation number left.
+pub fn new_event_handle<E>(
+    context: &mut Context<'_>,
+    object: AccountAddress,
+) -> Result<EventHandle<E>, VmError> {
+    let mut core = require_core(context, object)?;
+    let handle = EventHandle::new(object, core.guid_creation_num);
+    core.guid_creation_num = core
+        .guid_creation_num
+        .checked_add(1)
+        .ok_or(VmError::Arithmetic)?;
+    context.write_resource(object, &[], &core)?;
+    Ok(handle)
 }
 
 /// Deletes the resources of this module from an object's address. The caller must delete all other

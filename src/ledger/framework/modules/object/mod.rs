@@ -12,6 +12,7 @@ pub use address::{charge_derivation, guid_address, named_address, user_derived_a
 pub use creation::{
     INIT_GUID_CREATION_NUM, create_at, create_named_object, create_object,
     create_object_from_account, create_sticky_object, create_user_derived_object, delete,
+    new_event_handle,
 };
 pub use errors::*;
 pub use ownership::{
