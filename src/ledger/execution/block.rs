@@ -14,15 +14,18 @@ use ledger_crypto::HashValue;
 use ledger_framework::modules::{
     block::{BlockResource, NewBlockEvent},
     fungible_asset::ConcurrentSupply,
+    object::user_derived_addresses,
     timestamp::CurrentTimeMicroseconds,
 };
 use ledger_types::{
     AccountAddress, BlockHeader, ChainTip, CheckedTransaction, DiscardedTransaction, ExecutedBlock,
-    ExecutionStatus, LedgerRoot, OrderedBlock, StateError, StateView, Transaction,
+    ExecutionStatus, LedgerRoot, OrderedBlock, SignedTransaction, StateError, StateView,
+    Transaction,
     accumulator::root_of,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata},
 };
 use ledger_vm::{BlockState, Chain, Context, Environment, VmError};
+use std::sync::Arc;
 
 /// An error that prevents the execution of a block. Nothing of the block may be committed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -72,7 +75,7 @@ pub fn execute_block(
     let mut execution = BlockExecution {
         chain,
         hash: header.hash(chain.vendor()),
-        state: BlockState::new(view),
+        state: BlockState::new(view).with_native_stores(native_stores(&block.transactions)),
         outputs: Vec::with_capacity(block.transactions.len() + 2),
         discarded: Vec::new(),
         height: header.height,
@@ -158,6 +161,27 @@ pub fn execute_block(
         certificate: block.certificate,
         tip,
     })
+}
+
+/// Returns the addresses of the stores that the transactions probably access, by owner: those of
+/// the signers, and of the addresses among the arguments.
+fn native_stores(
+    transactions: &[Arc<CheckedTransaction>],
+) -> impl Iterator<Item = (AccountAddress, AccountAddress)> {
+    let mut owners = Vec::with_capacity(2 * transactions.len());
+    for transaction in transactions {
+        let SignedTransaction { raw, authenticator } = transaction.transaction();
+        owners.push(raw.sender);
+        owners.extend(authenticator.secondary_signer_addresses());
+        owners.extend(authenticator.fee_payer().map(|(payer, _)| payer));
+        let arguments = raw.entry_function().into_iter().flat_map(|call| &call.args);
+        owners.extend(
+            arguments
+                .filter_map(|argument| Some(AccountAddress::new(argument[..].try_into().ok()?))),
+        );
+    }
+    let stores = user_derived_addresses(&owners, AccountAddress::NATIVE_ASSET);
+    owners.into_iter().zip(stores)
 }
 
 /// Returns the header of `block`.

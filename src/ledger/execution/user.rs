@@ -68,7 +68,7 @@ pub(super) fn execute_user(
     if let Err(discard) = bounded {
         return Ok(Outcome::Discarded(discard));
     }
-    let inputs = ValidationInputs::read(chain, state, transaction.transaction())?;
+    let inputs = ValidationInputs::read_in_block(chain, state, transaction.transaction())?;
     let now_secs = environment.timestamp_secs();
     if let Err(discard) = validate_in_block(chain, &inputs, transaction, now_secs, mode) {
         return Ok(Outcome::Discarded(discard));

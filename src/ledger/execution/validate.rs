@@ -29,7 +29,7 @@ use ledger_types::{
     StateKey, StateView, ValidationStatus as Status, state::ResourceGroup,
     transaction::TransactionAuthenticator,
 };
-use ledger_vm::{Chain, MoveStruct, decode_resource, intrinsic_gas_units};
+use ledger_vm::{BlockState, Chain, MoveStruct, decode_resource, intrinsic_gas_units};
 use std::collections::BTreeSet;
 
 /// Lowest sequence number that is rejected with `SEQUENCE_NUMBER_TOO_BIG`.
@@ -73,8 +73,17 @@ impl AccountSnapshot {
         view: &dyn StateView,
         address: &AccountAddress,
     ) -> Result<Self, StateError> {
+        Self::read_with_store(chain, view, address, native_store(address))
+    }
+
+    /// Reads the snapshot of `address`, whose primary store is at `store`.
+    fn read_with_store(
+        chain: &Chain,
+        view: &dyn StateView,
+        address: &AccountAddress,
+        store: AccountAddress,
+    ) -> Result<Self, StateError> {
         let registry = chain.registry();
-        let store = user_derived_address(*address, AccountAddress::NATIVE_ASSET);
         let account = view.get(&registry.resource_key::<Account>(address, &[]))?;
         let coins = view.get(&registry.group_key(&store))?;
         let (sequence_number, authentication_key) = decode_account(address, account.as_ref())?;
@@ -114,6 +123,11 @@ impl AccountSnapshot {
         }
         Ok(self)
     }
+}
+
+/// Returns the address of the store that holds the chain's coin of `owner`.
+fn native_store(owner: &AccountAddress) -> AccountAddress {
+    user_derived_address(*owner, AccountAddress::NATIVE_ASSET)
 }
 
 /// Returns the account whose snapshot a write of `value` to `key` may change, or `None` if it
@@ -207,13 +221,36 @@ impl ValidationInputs {
         view: &dyn StateView,
         transaction: &SignedTransaction,
     ) -> Result<Self, StateError> {
-        let authenticator = &transaction.authenticator;
         let read = |address: &AccountAddress| AccountSnapshot::read(chain, view, address);
+        Self::read_accounts(chain, view, transaction, read)
+    }
+
+    /// Reads the inputs like [`Self::read`], with the store addresses that `state` knows.
+    pub(super) fn read_in_block(
+        chain: &Chain,
+        state: &BlockState<'_>,
+        transaction: &SignedTransaction,
+    ) -> Result<Self, StateError> {
+        let read = |address: &AccountAddress| {
+            let store = state.native_store(address);
+            let store = store.unwrap_or_else(|| native_store(address));
+            AccountSnapshot::read_with_store(chain, state, address, store)
+        };
+        Self::read_accounts(chain, state, transaction, read)
+    }
+
+    fn read_accounts(
+        chain: &Chain,
+        view: &dyn StateView,
+        transaction: &SignedTransaction,
+        read: impl Fn(&AccountAddress) -> Result<AccountSnapshot, StateError>,
+    ) -> Result<Self, StateError> {
+        let authenticator = &transaction.authenticator;
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| read(&address));
         Ok(Self {
             sender: read(&transaction.raw.sender)?,
-            secondary_signers: secondary.iter().map(read).collect::<Result<_, _>>()?,
+            secondary_signers: secondary.iter().map(&read).collect::<Result<_, _>>()?,
             fee_payer: fee_payer.transpose()?,
             nonce: NonceSnapshot::read(chain, view, transaction)?,
         })

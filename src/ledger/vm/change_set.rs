@@ -36,6 +36,15 @@ fn charge_access(
     meter.charge_access(key.as_bytes().len() + value.map_or(0, Bytes::len))
 }
 
+/// Returns the change of a slot whose value has the length `after` after the transaction.
+fn size_change(key: &StateKey, slot: &Slot, after: Option<usize>) -> SlotChange {
+    let with_key = |length: usize| key.as_bytes().len() + length;
+    SlotChange {
+        bytes_before: slot.before.as_ref().map(|value| with_key(value.len())),
+        bytes_after: after.map(with_key),
+    }
+}
+
 /// The reads and changes of a transaction.
 #[derive(Clone)]
 pub(crate) struct ChangeSet<'a> {
@@ -51,6 +60,11 @@ impl<'a> ChangeSet<'a> {
             slots: BTreeMap::new(),
             groups: BTreeMap::new(),
         }
+    }
+
+    /// Returns the state before the transaction.
+    pub(crate) fn state(&self) -> &'a BlockState<'a> {
+        self.state
     }
 
     /// Returns the slot of `key`. The first call for a key reads the state.
@@ -128,7 +142,8 @@ impl<'a> ChangeSet<'a> {
         Ok(self.groups.get_mut(&address).expect("it was inserted"))
     }
 
-    /// Returns the member with the tag `tag`, in BCS, of the resource group of `address`, which has the slot `key`.
+    /// Returns the member with the tag `tag`, in BCS, of the resource group of `address`, which has
+    /// the slot `key`.
     ///
     /// # Errors
     ///
@@ -146,8 +161,8 @@ impl<'a> ChangeSet<'a> {
         Ok(member)
     }
 
-    /// Writes the member with the tag `tag`, in BCS, of the resource group of `address`, which has the slot `key`; `None`
-    /// removes the member.
+    /// Writes the member with the tag `tag`, in BCS, of the resource group of `address`, which has
+    /// the slot `key`; `None` removes the member.
     ///
     /// # Errors
     ///
@@ -171,38 +186,33 @@ impl<'a> ChangeSet<'a> {
         Ok(())
     }
 
-    /// Writes changed groups into their slots. A group without members has no slot.
-    fn flush_groups(&mut self) {
-        for group in self.groups.values_mut().filter(|group| group.is_changed) {
-            let value = (!group.members.is_empty()).then(|| group.members.encode());
-            if let Some(slot) = self.slots.get_mut(&group.key) {
-                slot.written = Some(value);
-            }
-            group.is_changed = false;
-        }
-    }
-
-    /// Returns the size change of each changed slot, in ascending order of keys.
-    pub(crate) fn changed_slots(&mut self) -> impl Iterator<Item = SlotChange> {
-        self.flush_groups();
-        self.slots.iter().filter_map(|(key, slot)| {
-            let size = |value: &Option<Bytes>| {
-                value
-                    .as_ref()
-                    .map(|value| key.as_bytes().len() + value.len())
-            };
-            let (before, after) = (size(&slot.before), size(slot.written.as_ref()?));
-            (before.is_some() || after.is_some()).then_some(SlotChange {
-                bytes_before: before,
-                bytes_after: after,
-            })
-        })
+    /// Returns the size change of each changed slot.
+    pub(crate) fn changed_slots(&self) -> impl Iterator<Item = SlotChange> {
+        let slots = self.slots.iter().filter_map(|(key, slot)| {
+            let after = slot.written.as_ref()?;
+            Some(size_change(key, slot, after.as_ref().map(Bytes::len)))
+        });
+        let changed = self.groups.values().filter(|group| group.is_changed);
+        let groups = changed.filter_map(|group| {
+            let slot = self.slots.get(&group.key)?;
+            let after = (!group.members.is_empty()).then(|| group.members.encoded_length());
+            Some(size_change(&group.key, slot, after))
+        });
+        let is_change =
+            |change: &SlotChange| change.bytes_before.is_some() || change.bytes_after.is_some();
+        slots.chain(groups).filter(is_change)
     }
 
     /// Returns the changes as a write set. The removal of a value that did not exist is not a
     /// change.
     pub(crate) fn into_write_set(mut self) -> WriteSet {
-        self.flush_groups();
+        for group in self.groups.values().filter(|group| group.is_changed) {
+            if let Some(slot) = self.slots.get_mut(&group.key) {
+                // A group without members has no slot.
+                let value = (!group.members.is_empty()).then(|| group.members.encode());
+                slot.written = Some(value);
+            }
+        }
         let write = |(key, slot): (StateKey, Slot)| {
             let op = match slot.written? {
                 Some(value) => WriteOp::Put(value),

@@ -65,6 +65,12 @@ impl<'a> Context<'a> {
         self.chain.registry().native_coin()
     }
 
+    /// Returns the address of the store that holds the chain's coin of `owner`, or `None` if it was
+    /// not derived in advance.
+    pub fn native_store(&self, owner: &AccountAddress) -> Option<AccountAddress> {
+        self.changes.state().native_store(owner)
+    }
+
     /// Returns the framework version that is active at this block.
     pub fn framework_version(&self) -> u64 {
         self.framework_version

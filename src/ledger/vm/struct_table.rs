@@ -113,8 +113,8 @@ impl ModuleRegistry {
         }
     }
 
-    /// Returns the BCS form of the tag of a declared struct of this chain, the name of a member of a
-    /// resource group.
+    /// Returns the BCS form of the tag of a declared struct of this chain, the name of a member of
+    /// a resource group.
     pub fn tag_bytes_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Bytes {
         match self.structs.find::<T>(type_args) {
             Some(entry) => entry.tag_bytes.clone(),

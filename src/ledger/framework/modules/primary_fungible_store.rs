@@ -67,6 +67,11 @@ pub fn store_address(
     metadata: AccountAddress,
 ) -> Result<AccountAddress, VmError> {
     object::charge_derivation(context, 0)?;
+    if metadata == AccountAddress::NATIVE_ASSET
+        && let Some(store) = context.native_store(&owner)
+    {
+        return Ok(store);
+    }
     Ok(object::user_derived_address(owner, metadata))
 }
 

@@ -2,7 +2,7 @@
 //! (docs/reference/framework.md#f9).
 
 use crate::{AccountAddress, StructTag};
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use std::collections::BTreeMap;
 
 /// The members of a resource group at one address, each in BCS.
@@ -89,19 +89,23 @@ impl ResourceGroup {
         self.members.is_empty()
     }
 
+    /// Returns the length of the slot's value, in bytes.
+    pub fn encoded_length(&self) -> usize {
+        let length =
+            |(tag, value): &(Bytes, Bytes)| tag.len() + length_bytes(value.len()) + value.len();
+        length_bytes(self.members.len()) + self.members.iter().map(length).sum::<usize>()
+    }
+
     /// Returns the value of the slot.
     pub fn encode(&self) -> Bytes {
-        let bytes = |(tag, value): &(Bytes, Bytes)| tag.len() + LENGTH_BYTES_MAX + value.len();
-        let capacity = self.members.iter().map(bytes).sum::<usize>() + LENGTH_BYTES_MAX;
-        let mut slot = BytesMut::with_capacity(capacity);
+        let mut slot = Vec::with_capacity(self.encoded_length());
         put_length(&mut slot, self.members.len());
         for (tag, value) in &self.members {
-            slot.put_slice(tag);
+            slot.extend_from_slice(tag);
             put_length(&mut slot, value.len());
-            slot.put_slice(value);
+            slot.extend_from_slice(value);
         }
-        // Without spare capacity, because the slot stays in caches.
-        Bytes::copy_from_slice(&slot)
+        slot.into()
     }
 
     fn position(&self, tag: &[u8]) -> Result<usize, usize> {
@@ -110,16 +114,19 @@ impl ResourceGroup {
     }
 }
 
-/// Maximum number of bytes of an encoded length.
-const LENGTH_BYTES_MAX: usize = 5;
+/// Returns the number of bytes of a length in ULEB128.
+fn length_bytes(length: usize) -> usize {
+    let bits = usize::BITS - (length | 1).leading_zeros();
+    bits.div_ceil(7) as usize
+}
 
 /// Appends a length in ULEB128.
-fn put_length(slot: &mut BytesMut, mut length: usize) {
+fn put_length(slot: &mut Vec<u8>, mut length: usize) {
     while length >= 0x80 {
-        slot.put_u8(length as u8 | 0x80);
+        slot.push(length as u8 | 0x80);
         length >>= 7;
     }
-    slot.put_u8(length as u8);
+    slot.push(length as u8);
 }
 
 /// The part of a slot that is not decoded yet.
@@ -209,6 +216,7 @@ mod tests {
         fn slices_equal_the_decoded_map(members in any_members()) {
             let slot = encoded(&members);
             let group = ResourceGroup::decode(&slot).unwrap();
+            prop_assert_eq!(group.encoded_length(), slot.len());
             prop_assert_eq!(group.encode(), slot);
             for (tag, value) in &members {
                 prop_assert_eq!(group.get(&encoded(tag)), Some(value));

@@ -51,7 +51,8 @@ pub(super) fn ensure_initialized(context: &mut Context<'_>, coin: &TypeTag) -> R
 
 /// Initializes `coin` with the description `info`.
 ///
-/// Creates neither a capability nor the paired asset, which the first operation on the coin creates. The caller controls minting, burning, and freezing.
+/// Creates neither a capability nor the paired asset, which the first operation on the coin
+/// creates. The caller controls minting, burning, and freezing.
 ///
 /// # Errors
 ///

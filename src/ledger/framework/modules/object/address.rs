@@ -4,7 +4,7 @@
 //! own byte, so that two kinds never produce the same address. The bytes are constants of the
 //! `object` module of the reference node.
 
-use ledger_crypto::HashValue;
+use ledger_crypto::{HashBatch, HashValue};
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, VmError, cost};
 
@@ -28,6 +28,21 @@ pub fn named_address(creator: AccountAddress, seed: &[u8]) -> AccountAddress {
 /// `derive_from`, such as the primary store of an asset.
 pub fn user_derived_address(owner: AccountAddress, derive_from: AccountAddress) -> AccountAddress {
     sha3_address(&[owner.as_bytes(), derive_from.as_bytes(), &[DERIVED_SCHEME]])
+}
+
+/// Returns [`user_derived_address`] of each of `owners`, in their order.
+pub fn user_derived_addresses(
+    owners: &[AccountAddress],
+    derive_from: AccountAddress,
+) -> Vec<AccountAddress> {
+    let mut batch = HashBatch::default();
+    for owner in owners {
+        batch.push_unprefixed(&[owner.as_bytes(), derive_from.as_bytes(), &[DERIVED_SCHEME]]);
+    }
+    let hashes = batch.finish().into_iter();
+    hashes
+        .map(|hash| AccountAddress::new(*hash.as_bytes()))
+        .collect()
 }
 
 /// Returns the address of the object that `source` creates with the creation number `creation_num`.
@@ -82,5 +97,8 @@ mod tests {
         for (derived, expected) in cases {
             assert_eq!(derived, expected.parse().unwrap());
         }
+        let owners = [creator, other, AccountAddress::ONE];
+        let single = owners.map(|owner| user_derived_address(owner, other));
+        assert_eq!(user_derived_addresses(&owners, other), single);
     }
 }

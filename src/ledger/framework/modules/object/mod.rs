@@ -8,7 +8,9 @@ mod ownership;
 mod resources;
 mod views;
 
-pub use address::{charge_derivation, guid_address, named_address, user_derived_address};
+pub use address::{
+    charge_derivation, guid_address, named_address, user_derived_address, user_derived_addresses,
+};
 pub use creation::{
     INIT_GUID_CREATION_NUM, create_at, create_named_object, create_object,
     create_object_from_account, create_sticky_object, create_user_derived_object, delete,
