@@ -14,8 +14,8 @@ use ledger_framework::modules::multisig_account::{
     next_payload, resolve_failed, resolve_succeeded,
 };
 use ledger_types::{
-    AccountAddress, CheckedTransaction, Discard, EntryFunction, LedgerInfo, RawTransaction,
-    StateError, StateView, ValidationStatus as Status,
+    AccountAddress, CheckedTransaction, Discard, EntryFunction, LedgerInfo, ModuleId,
+    RawTransaction, StateError, StateView, ValidationStatus as Status,
     transaction::{Executable, MultisigPayload, SIGNED_TRANSACTION_DEPTH_MAX},
 };
 use ledger_vm::{
@@ -185,6 +185,15 @@ fn vm_error(error_code: u64) -> ExecutionError {
     }
 }
 
+/// Returns the name of a module as it is in an event: the address has all digits and no prefix.
+fn location(module: &ModuleId) -> String {
+    format!(
+        "{}::{}",
+        hex::encode(module.address.as_bytes()),
+        module.name
+    )
+}
+
 /// Converts the failure of a payload to the error of its event.
 ///
 /// # Errors
@@ -202,13 +211,13 @@ fn execution_error(
     Ok(match failure {
         VmError::MissingResource | VmError::ResourceExists | VmError::Arithmetic => {
             ExecutionError {
-                abort_location: call.module.to_string(),
+                abort_location: location(&call.module),
                 error_type: "MoveExecutionFailure".to_owned(),
                 error_code: code,
             }
         }
         VmError::Abort { module, error } => ExecutionError {
-            abort_location: chain.registry().module_id(module).to_string(),
+            abort_location: location(&chain.registry().module_id(module)),
             error_type: "MoveAbort".to_owned(),
             error_code: error.code(),
         },
@@ -236,16 +245,21 @@ mod tests {
             let error = execution_error(&chain, failure, &call).ok()?;
             Some((error.abort_location, error.error_type, error.error_code))
         };
-        let row =
-            |location: &str, kind: &str, code| Some((location.to_owned(), kind.to_owned(), code));
+        let row = |module: &str, kind: &str, code| {
+            let location = match module {
+                "" => String::new(),
+                name => format!("{:0>64}::{name}", 1),
+            };
+            Some((location, kind.to_owned(), code))
+        };
         let error = ErrorConstant::new("EWHY", Category::NotFound, 3, "why");
         let abort = VmError::Abort {
             module: "account",
             error,
         };
-        let function_failed = |code| row("0x1::coin", "MoveExecutionFailure", code);
+        let function_failed = |code| row("coin", "MoveExecutionFailure", code);
         let rows = [
-            (abort, row("0x1::account", "MoveAbort", 0x60003)),
+            (abort, row("account", "MoveAbort", 0x60003)),
             (VmError::MissingResource, function_failed(4008)),
             (VmError::ResourceExists, function_failed(4004)),
             (VmError::Arithmetic, function_failed(4017)),

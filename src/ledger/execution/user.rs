@@ -162,6 +162,9 @@ fn call(
     if let Some(nonce) = nonce {
         nonce.charge(context)?;
     }
+    if creates_account {
+        account_deposit::create_account(context, raw.sender)?;
+    }
     match MultisigCall::of(raw) {
         // Only the multisig account acts, even if other accounts signed beside its owner.
         Some(call) => multisig::execute_multisig(context, call)?,
@@ -171,9 +174,6 @@ fn call(
                 .ok_or(MiscellaneousStatus::LinkerError)?;
             call_entry_function(context, &signers(transaction.transaction()), call)?;
         }
-    }
-    if creates_account {
-        account_deposit::create_account(context, raw.sender)?;
     }
     let price = storage_gas_price(context.chain(), raw);
     context.charge_writes(price)

@@ -53,14 +53,14 @@ fn create_account(
     _: &[TypeTag],
     address: AccountAddress,
 ) -> Result<(), VmError> {
-    if address.is_reserved() {
-        return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
-    }
     if context
         .read_resource::<account::Account>(address, &[])?
         .is_some()
     {
         return context.abort("account", &account::EACCOUNT_ALREADY_EXISTS);
+    }
+    if address.is_reserved() {
+        return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
     }
     let native = context.native_coin();
     coin::ensure_store(context, address, native)?;
