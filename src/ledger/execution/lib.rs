@@ -70,7 +70,8 @@ pub use multisig::validate_multisig_for_admission;
 pub use orderless::NonceSnapshot;
 pub use simulate::simulate;
 pub use validate::{
-    AccountSnapshot, SEQUENCE_NUMBER_MAX, ValidationInputs, validate_for_admission, written_account,
+    AccountSnapshot, SEQUENCE_NUMBER_MAX, ValidationInputs, max_gas_amount_min,
+    validate_for_admission, written_account,
 };
 pub use verdict::{
     BlockCause, Blocked, CanCommit, Effect, Never, NeverReason, ReplayHistory,

@@ -543,11 +543,14 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
     )?;
     let authenticator = &transaction.transaction().authenticator;
     let gas_min = intrinsic_gas_units(transaction.size_bytes(), authenticator);
-    check_limit(
-        raw.max_gas_amount >= gas_min,
-        Status::MaxGasUnitsBelowMinTransactionGasUnits,
-        gas_min,
-    )?;
+    let check_gas_min = |gas_min| {
+        check_limit(
+            raw.max_gas_amount >= gas_min,
+            Status::MaxGasUnitsBelowMinTransactionGasUnits,
+            gas_min,
+        )
+    };
+    check_gas_min(gas_min)?;
     let price_min = parameters.gas_unit_price_min;
     check_limit(
         raw.gas_unit_price >= price_min,
@@ -560,13 +563,19 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
         Status::GasUnitPriceAboveMaxBound,
         price_max,
     )?;
-    let deposit = account_deposit_max(chain, transaction.transaction());
-    let deposit_units =
-        storage_gas_price(chain, raw).map_or(0, |price| deposit.div_ceil(price.get()));
-    let gas_min = gas_min.saturating_add(deposit_units);
-    check_limit(
-        raw.max_gas_amount >= gas_min,
-        Status::MaxGasUnitsBelowMinTransactionGasUnits,
-        gas_min,
-    )
+    let deposit_units = account_deposit_units_max(chain, transaction.transaction());
+    check_gas_min(gas_min.saturating_add(deposit_units))
+}
+
+/// Returns the least `max_gas_amount` that validation accepts: the intrinsic gas of `transaction`
+/// and the deposit of the account resource that it may create, in gas units.
+pub fn max_gas_amount_min(chain: &Chain, transaction: &SignedTransaction) -> u64 {
+    intrinsic_gas_units(transaction.size_bytes(), &transaction.authenticator)
+        .saturating_add(account_deposit_units_max(chain, transaction))
+}
+
+/// Returns the deposit of the account resource that `transaction` may create, in gas units.
+fn account_deposit_units_max(chain: &Chain, transaction: &SignedTransaction) -> u64 {
+    let deposit = account_deposit_max(chain, transaction);
+    storage_gas_price(chain, &transaction.raw).map_or(0, |price| deposit.div_ceil(price.get()))
 }

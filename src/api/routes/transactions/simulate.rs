@@ -31,7 +31,7 @@ use crate::{
     },
 };
 use ledger_actors::{Lane, SubmitError};
-use ledger_execution::{self, AccountSnapshot};
+use ledger_execution::{self, AccountSnapshot, max_gas_amount_min};
 use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StateAt, StoreError};
 use ledger_types::{
@@ -264,7 +264,7 @@ fn run(
 }
 
 /// Returns the maximum gas amount that the chain allows and the payer can afford, but at least the
-/// intrinsic gas of the transaction, so that validation rejects a balance that is too low. The zero
+/// least amount that validation accepts, so that it rejects a balance that is too low. The zero
 /// address means an unknown payer.
 fn max_gas_amount(
     chain: &Chain,
@@ -283,7 +283,7 @@ fn max_gas_amount(
     }
     let balance = AccountSnapshot::read(chain, state, payer)?.balance;
     let affordable = balance.checked_div(signed.raw.gas_unit_price);
-    let least = ledger_vm::intrinsic_gas_units(signed.size_bytes(), &signed.authenticator);
+    let least = max_gas_amount_min(chain, signed);
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))
 }
 

@@ -166,7 +166,10 @@ async fn responds_200_to_a_failed_simulation() {
     let failed = only(&simulate(&api, &unsigned(&api, &transfer), "", "*/*").await);
     assert_eq!(failed["success"], false);
     let status = failed["vm_status"].as_str().unwrap();
-    assert!(status.starts_with("Move abort in 0x1::coin: "), "{status}");
+    assert!(
+        status.starts_with("Move abort in 0x1::fungible_asset: "),
+        "{status}"
+    );
     api.stop().await;
 }
 
