@@ -7,8 +7,9 @@ use std::time::Duration;
 
 /// Minimum price of a gas unit on a development chain, in the coin's smallest unit.
 const GAS_UNIT_PRICE: u64 = 100;
-/// Maximum gas units of a transfer, which uses far fewer.
-const MAX_GAS_AMOUNT: u64 = 2_000;
+/// Maximum gas units of a transfer. The first one stores the account of the sender, which takes half
+/// of them; the others use far fewer.
+const MAX_GAS_AMOUNT: u64 = 10_000;
 /// Initial balance of each account: the fees of a million transfers.
 pub const GRANT: u64 = 1_000_000 * GAS_UNIT_PRICE * 200;
 /// Time after which a transfer expires, longer than a run.

@@ -1,10 +1,15 @@
 //! The parameters of a run, which are fixed before it starts.
 
-use ledger_types::{ChainIdentity, SignedTransaction};
+use ledger_types::{ChainIdentity, ReplayProtector, SignedTransaction};
 use std::{fmt, sync::Arc, time::Duration};
 
-/// Maximum gas units of a transfer: many times what one uses.
-pub(super) const MAX_GAS_AMOUNT: u64 = 2_000;
+/// Maximum gas units of a transfer without the storage of its sender's account: many times what one
+/// uses.
+const MAX_GAS_AMOUNT: u64 = 2_000;
+
+/// Maximum storage deposit of an account, in the coin's smallest unit. The first transfer with a
+/// sequence number creates the account of its sender and pays the deposit.
+const ACCOUNT_DEPOSIT_MAX: u64 = 600_000;
 
 /// Gas units that an account is funded for per transfer.
 const GAS_UNITS_PER_TRANSFER: u64 = 200;
@@ -111,11 +116,26 @@ impl Plan {
         let each = GAS_UNITS_PER_TRANSFER
             .saturating_mul(self.gas_unit_price)
             .saturating_add(1);
-        let reserve = MAX_GAS_AMOUNT.saturating_mul(self.gas_unit_price);
+        let first = ReplayProtector::SequenceNumber(0);
+        let reserve = self
+            .max_gas_amount(first)
+            .saturating_mul(self.gas_unit_price);
         share
             .saturating_mul(2)
             .saturating_mul(each)
             .saturating_add(reserve)
+    }
+
+    /// Returns the maximum gas units of a transfer with this replay protector.
+    pub(super) fn max_gas_amount(&self, protector: ReplayProtector) -> u64 {
+        let storage_units = match protector {
+            // Storage is free on a chain that accepts the price 0.
+            ReplayProtector::SequenceNumber(0) if self.gas_unit_price > 0 => {
+                ACCOUNT_DEPOSIT_MAX.div_ceil(self.gas_unit_price)
+            }
+            _ => 0,
+        };
+        MAX_GAS_AMOUNT.saturating_add(storage_units)
     }
 
     /// Returns the number of transfers that are signed before the load for each connection.
@@ -155,6 +175,25 @@ pub(super) mod tests {
             has_used_accounts: false,
             pid: None,
         }
+    }
+
+    #[test]
+    fn only_the_first_transfer_of_an_account_may_use_gas_for_its_storage() {
+        let plan = plan();
+        let first = plan.max_gas_amount(ReplayProtector::SequenceNumber(0));
+        assert_eq!(first, MAX_GAS_AMOUNT + 6_000);
+        for other in [
+            ReplayProtector::SequenceNumber(1),
+            ReplayProtector::Nonce(0),
+        ] {
+            assert_eq!(plan.max_gas_amount(other), MAX_GAS_AMOUNT, "{other:?}");
+        }
+        let free = Plan {
+            gas_unit_price: 0,
+            ..plan
+        };
+        let first = free.max_gas_amount(ReplayProtector::SequenceNumber(0));
+        assert_eq!(first, MAX_GAS_AMOUNT);
     }
 
     #[test]

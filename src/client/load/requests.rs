@@ -2,7 +2,7 @@
 
 use super::{
     account::{SendingAccount, SignedTransfer},
-    plan::{CommitWait, MAX_GAS_AMOUNT, Plan, SubmissionFormat},
+    plan::{CommitWait, Plan, SubmissionFormat},
 };
 use crate::{
     http::{Endpoint, Request},
@@ -95,7 +95,7 @@ impl Requests {
             ReplayProtector::Nonce(_) => ORDERLESS_EXPIRES_AFTER,
         };
         let terms = Terms {
-            max_gas_amount: MAX_GAS_AMOUNT,
+            max_gas_amount: plan.max_gas_amount(protector),
             gas_unit_price: plan.gas_unit_price,
             expiration_timestamp_secs: signer::unix_secs_after(expires_after),
         };
