@@ -180,8 +180,9 @@ impl NodeClient {
         self.get_json(&format!("/accounts/{address}")).await
     }
 
-    /// Returns whether the state has anything of an address. An unknown one has a balance of 0 and
-    /// the sequence number 0, and is created by the first transfer to it.
+    /// Returns whether the state has anything of an address: a resource, or a store of the chain's
+    /// coin. The store is an object of its own, so it is no resource at the address. An unknown
+    /// address has a balance of 0 and the sequence number 0.
     ///
     /// # Errors
     ///
@@ -190,7 +191,23 @@ impl NodeClient {
         let resources: Vec<serde_json::Value> = self
             .get_json(&format!("/accounts/{address}/resources?limit=1"))
             .await?;
-        Ok(!resources.is_empty())
+        Ok(!resources.is_empty() || self.has_store(address).await?)
+    }
+
+    /// Returns whether an account has a store of the chain's coin.
+    async fn has_store(&self, address: &AccountAddress) -> Result<bool, ClientError> {
+        let path = format!("{}/view", self.base_path);
+        let call = serde_json::json!({
+            "function": "0x1::primary_fungible_store::primary_store_exists",
+            "type_arguments": ["0x1::fungible_asset::Metadata"],
+            "arguments": [address.to_string(), AccountAddress::NATIVE_ASSET.to_string()],
+        });
+        let response = self
+            .http
+            .post(&path, "application/json", call.to_string())
+            .await?;
+        let [has_store] = read_json(&self.http.url(&path), &response)?;
+        Ok(has_store)
     }
 
     /// Returns the balance of an account in the chain's coin, in its smallest unit.

@@ -101,7 +101,7 @@ fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
 }
 
 /// Returns the call of `0x1::{vendor}_account::transfer`, which pays `amount` of the coin, in its
-/// smallest unit, and creates the account of the recipient if there is none.
+/// smallest unit, and creates the store of the recipient if there is none.
 pub fn transfer(vendor: &Vendor, to: AccountAddress, amount: u64) -> EntryFunction {
     account_call(
         vendor,

@@ -27,8 +27,7 @@ impl Recipient {
     /// # Errors
     ///
     /// Returns [`FaucetError::InvalidRequest`] if no field is present, if the first one is
-    /// malformed, or if the address is reserved: paying it would fail the transaction of the whole
-    /// batch.
+    /// malformed, or if the address is reserved: no key exists for it, so the coins would be lost.
     pub fn resolve(&self) -> Result<AccountAddress, FaucetError> {
         let named = self.named()?;
         if named.is_reserved() {

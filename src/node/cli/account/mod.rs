@@ -110,9 +110,7 @@ async fn show(node: &NodeClient, address: &AccountAddress) -> Result<(), CliErro
     let balance = node.balance(address).await?;
     let unseen = match balance > 0 || node.exists(address).await? {
         true => "",
-        false => {
-            "\nnever seen on this chain; the first transfer to the address creates the account"
-        }
+        false => "\nnever seen on this chain; the first transfer to the address creates its store",
     };
     Ok(output::line(&format!(
         "address {}\nbalance {balance}\nsequence_number {}\nauthentication_key {}{unseen}",
