@@ -13,6 +13,7 @@ mod bench;
 mod clock;
 #[cfg(feature = "bft")]
 mod cluster;
+mod coin_events;
 mod config;
 mod console;
 mod crash;

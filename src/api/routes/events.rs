@@ -49,7 +49,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         "version": "5",
         "guid": {"creation_number": "3", "account_address": "0x5"},
         "sequence_number": "0",
-        "type": "0x1::coin::WithdrawEvent",
+        "type": "0x1::fungible_asset::WithdrawEvent",
         "data": {"amount": "7"},
     }]);
     let success = Success::ok("The events, in ascending order of sequence number.")
@@ -152,7 +152,9 @@ pub(super) fn describe_by_handle() -> Operation {
         "List events by event handle",
         "Lists the events of the stream whose handle is a field of a resource at the address, in \
          the newest state. Only fields of the resource itself are searched, not fields of its \
-         fields.",
+         fields. No account has a `0x1::coin::CoinStore`: its `deposit_events` and \
+         `withdraw_events` are the streams of the account's primary store of the paired asset, \
+         whose address is the `account_address` of the events.",
     )
     .parameter(Path::<HandleType>::describe())
     .parameter(Path::<HandleField>::describe())
@@ -165,7 +167,7 @@ pub(super) fn describe_by_handle() -> Operation {
         error(
             StatusCode::NOT_FOUND,
             ErrorCode::ResourceNotFound,
-            "The address does not have this resource.",
+            "The address does not have this resource, or a store without event handles.",
         ),
         error(
             StatusCode::NOT_FOUND,

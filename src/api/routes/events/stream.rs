@@ -9,6 +9,12 @@ use crate::{
     model::{DecimalText, json::EventHandleJson, read_resource},
     openapi::parameter::{address_text, struct_tag_text, u64_text},
 };
+use bytes::Bytes;
+use ledger_framework::modules::{
+    coin::{self, CoinStore},
+    fungible_asset::FungibleAssetEvents,
+    object,
+};
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, EventKey, Identifier, StructTag};
 use ledger_vm::Chain;
@@ -19,6 +25,9 @@ use std::fmt::Display;
 /// Size of an event handle in BCS: two numbers and an address. A larger field is none, and its JSON
 /// could take an HTTP worker milliseconds.
 const HANDLE_BYTES: usize = 2 * size_of::<u64>() + AccountAddress::LENGTH;
+
+/// Event handles of a coin store. The event handles of a primary store have the same names.
+const COIN_STORE_HANDLES: [&str; 2] = ["deposit_events", "withdraw_events"];
 
 /// The account of a stream.
 pub(in crate::routes) enum StreamOwner {}
@@ -98,22 +107,71 @@ impl Combine for HandleLocation {
 impl HandleLocation {
     /// Returns the stream of the event handle at the newest version. Only fields of the resource
     /// itself are searched, not fields of its fields.
+    ///
+    /// A handle of a coin store, which the framework no longer creates, is the one of the account's
+    /// primary store unless the coin store exists.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::ResourceNotFound`] if neither store exists or if the primary store has
+    /// no event handles, [`ErrorKind::StructFieldNotFound`] if the resource does not have the field,
+    /// and [`ErrorKind::InvalidInput`] if the field is not an event handle.
     pub(super) fn stream(self, chain: &Chain, snapshot: &Snapshot) -> Result<Stream, QueryError> {
+        let version = snapshot.ledger_info().version;
+        if let Some(bytes) = self.read(chain, snapshot, version)? {
+            return self.stream_in(chain, bytes, version);
+        }
+        if let Some(location) = self.in_primary_store(chain)
+            && let Some(bytes) = location.read(chain, snapshot, version)?
+        {
+            return location.stream_in(chain, bytes, version);
+        }
+        let Self { address, tag, .. } = self;
+        let tag = Box::new(tag);
+        Err(ErrorKind::ResourceNotFound {
+            address,
+            tag,
+            version,
+        }
+        .into())
+    }
+
+    /// Returns the location of the same handle in the account's primary store of the coin's paired
+    /// asset, or `None` if the location is not that of a handle in a coin store.
+    fn in_primary_store(&self, chain: &Chain) -> Option<Self> {
+        let [coin] = &*self.tag.type_args else {
+            return None;
+        };
+        let registry = chain.registry();
+        let is_handle = COIN_STORE_HANDLES.contains(&self.field.as_str());
+        if !is_handle || self.tag != registry.tag_of::<CoinStore>(&self.tag.type_args) {
+            return None;
+        }
+        let metadata = coin::paired_metadata_address(chain, coin);
+        Some(Self {
+            address: object::user_derived_address(self.address, metadata),
+            tag: registry.tag_of::<FungibleAssetEvents>(&[]),
+            field: self.field.clone(),
+        })
+    }
+
+    /// Returns the resource in BCS, or `None` if there is none.
+    fn read(
+        &self,
+        chain: &Chain,
+        snapshot: &Snapshot,
+        version: u64,
+    ) -> Result<Option<Bytes>, StoreError> {
+        read_resource(chain, snapshot, &self.address, &self.tag, version)
+    }
+
+    /// Returns the stream of the event handle in the resource `bytes`.
+    fn stream_in(self, chain: &Chain, bytes: Bytes, version: u64) -> Result<Stream, QueryError> {
         let Self {
             address,
             tag,
             field,
         } = self;
-        let version = snapshot.ledger_info().version;
-        let Some(bytes) = read_resource(chain, snapshot, &address, &tag, version)? else {
-            let tag = Box::new(tag);
-            return Err(ErrorKind::ResourceNotFound {
-                address,
-                tag,
-                version,
-            }
-            .into());
-        };
         let resource = chain
             .registry()
             .json_view(&tag.clone().into(), bytes)

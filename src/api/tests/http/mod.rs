@@ -6,6 +6,7 @@ mod blocks;
 mod browsers;
 mod calls;
 mod clock;
+mod coin_events;
 mod compression;
 mod concurrent_commits;
 mod encoding;

@@ -27,6 +27,7 @@ use bytes::Bytes;
 use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, configure};
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
+use ledger_framework::modules::object;
 use ledger_http::{ConnectionConfig, Listener, ListenerOptions, ListenerRegistry};
 use ledger_limits::{KeyedLimit, Networks};
 use ledger_store::{Store, StoreOptions};
@@ -285,6 +286,16 @@ pub fn handled(api: &TestApi, actor: &str, label: &str) -> u64 {
     let status = mailboxes.iter().find(|status| status.actor == actor);
     let by_kind = &status.unwrap().handled_by_kind;
     by_kind.get(label).copied().unwrap_or_default()
+}
+
+/// Returns the address of an account's primary store of the chain's coin.
+pub fn store_of(owner: AccountAddress) -> AccountAddress {
+    object::user_derived_address(owner, AccountAddress::NATIVE_ASSET)
+}
+
+/// Returns the address of the primary store of `0xb0b`, the recipient of transfers.
+pub fn recipient_store() -> AccountAddress {
+    store_of(AccountAddress::from_low_u64(0xb0b))
 }
 
 /// Returns the seven ledger headers of a successful response.
