@@ -8,11 +8,13 @@ mod under_load;
 
 use crate::metrics::Scrape;
 use ledger_crypto::HashValue;
+use ledger_framework::modules::object::{INIT_GUID_CREATION_NUM, user_derived_address};
 use ledger_test_support::{
     TestAccount,
     http::{HttpResponse, number},
     node::{DiskOperation, SlowDisk, TestNode, until, within_patience},
 };
+use ledger_types::AccountAddress;
 use ledger_vm::Chain;
 use std::time::{Duration, Instant};
 
@@ -138,6 +140,13 @@ pub(super) fn recipient() -> TestAccount {
     TestAccount::from_seed(100)
 }
 
+/// Returns the path of the stream of deposits to [`recipient`], by its creation number.
+fn deposits_path() -> String {
+    let store = user_derived_address(recipient().address, AccountAddress::NATIVE_ASSET);
+    let number = INIT_GUID_CREATION_NUM + 1;
+    format!("/v1/accounts/{store}/events/{number}")
+}
+
 /// Returns the version in the headers of a response.
 fn header_version(response: &HttpResponse) -> u64 {
     let mut pairs = response.headers.iter();
@@ -162,7 +171,7 @@ fn paths_that_read(transfer: &serde_json::Value) -> Vec<String> {
         format!("/v1/transactions/by_version/{version}"),
         format!("/v1/transactions?start={version}&limit=1"),
         format!("/v1/accounts/{sender}/transactions?start={sequence_number}&limit=1"),
-        format!("/v1/accounts/{recipient}/events/2"),
+        deposits_path(),
         format!("/v1/blocks/by_version/{version}?with_transactions=true"),
         "/v1/transactions".to_owned(),
     ]
@@ -207,8 +216,7 @@ async fn reads_at_the_version_of_a_long_poll_while_the_next_sync_hangs() {
         assert_eq!(read.status, 200, "{path}: {}", read.text);
         assert!(header_version(&read) >= version, "{path}");
     }
-    let events = format!("/v1/accounts/{}/events/2", recipient().address);
-    let events = node.get(&events).await;
+    let events = node.get(&deposits_path()).await;
     let newest = events.json.as_array().unwrap().last().unwrap();
     assert_eq!(number(&newest["version"]), version, "{}", events.text);
     let calls = fixture.disk.calls(DiskOperation::Sync);

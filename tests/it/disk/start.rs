@@ -21,7 +21,7 @@ async fn ledger() -> Vec<u8> {
     // On a busy machine a pass lasts long and retains freed pages, so the file would grow by pages
     // without content, whose damage is harmless.
     let mut node = TestNode::start(&["storage.scrub_hours=0"]);
-    for seed in 1..=20 {
+    for seed in 1..=40 {
         node.fund(&TestAccount::from_seed(seed), 1_000_000).await;
     }
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());

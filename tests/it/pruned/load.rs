@@ -17,27 +17,8 @@ pub async fn start_watch(node: &TestNode, window: u64) -> Arc<Watch> {
     let (payer, payee) = (TestAccount::from_seed(1), TestAccount::from_seed(2));
     node.fund(&payer, PAYER_FUNDS).await;
     node.fund(&payee, 1).await;
-    let resources = node
-        .get(&format!("/v1/accounts/{}/resources", payer.address))
-        .await;
-    let coin_store = resources
-        .json
-        .as_array()
-        .unwrap()
-        .iter()
-        .find_map(|resource| {
-            let name = resource["type"].as_str()?;
-            name.starts_with("0x1::coin::CoinStore<")
-                .then(|| name.to_owned())
-        });
     let payee_start = node.balance(&payee.address).await;
-    Arc::new(Watch::new(
-        payer,
-        payee,
-        payee_start,
-        coin_store.unwrap(),
-        window,
-    ))
+    Arc::new(Watch::new(payer, payee, payee_start, window))
 }
 
 /// Pays one coin after the other, each after the previous one is committed, until the watch is

@@ -17,6 +17,8 @@ const STRIDE: u64 = 8;
 const PAGE: u64 = 20;
 /// The resource with the sequence number.
 const ACCOUNT: &str = "0x1::account::Account";
+/// The resource whose event handles are those of the primary store.
+const COIN_STORE: &str = "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>";
 /// The event stream with one event per block, numbered by height.
 const BLOCKS: &str = "/v1/accounts/0x1/events/0x1::block::BlockResource/new_block_events";
 
@@ -243,9 +245,9 @@ impl Reader {
         let Some((start, transfer)) = self.transfer() else {
             return Some(());
         };
-        let (payer, store) = (self.watch.payer.address, &self.watch.coin_store);
+        let payer = self.watch.payer.address;
         let path = format!(
-            "/v1/accounts/{payer}/events/{store}/withdraw_events?start={start}&limit={PAGE}"
+            "/v1/accounts/{payer}/events/{COIN_STORE}/withdraw_events?start={start}&limit={PAGE}"
         );
         let response = self.get("events of withdrawals", path).await?;
         if response.check_version(transfer.version) {

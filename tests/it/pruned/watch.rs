@@ -20,8 +20,6 @@ pub struct Watch {
     pub payee: TestAccount,
     /// The balance of the payee before the payer's first transfer.
     pub payee_start: u64,
-    /// The type of the payer's coin store, as a path segment.
-    pub coin_store: String,
     /// Minimum number of versions in the window.
     pub window: u64,
     newest: Mutex<Bounds>,
@@ -39,18 +37,11 @@ pub struct Response {
 }
 
 impl Watch {
-    pub fn new(
-        payer: TestAccount,
-        payee: TestAccount,
-        payee_start: u64,
-        coin_store: String,
-        window: u64,
-    ) -> Self {
+    pub fn new(payer: TestAccount, payee: TestAccount, payee_start: u64, window: u64) -> Self {
         Self {
             payer,
             payee,
             payee_start,
-            coin_store,
             window,
             newest: Mutex::default(),
             known: Mutex::default(),

@@ -2,7 +2,7 @@
 
 use crate::{
     http::seams::{BCS, Case, Fixture, JSON, Seam, Source},
-    kit::{RawResponse, TestApi, Transfer},
+    kit::{RawResponse, TestApi, Transfer, store_of},
 };
 use actix_web::{App, test::init_service};
 use ledger_api::configure;
@@ -15,7 +15,8 @@ async fn shows_the_state_at_the_version_of_the_headers() {
     let api = &fixture.api;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
     let sender = Transfer::new(0, 0).sender();
-    let coin_store = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
+    let store = store_of(sender);
+    let store_type = "0x1::fungible_asset::FungibleStore";
     let mut sequence_number = 0;
     // Reads of few rows read the clock; a listing is always read by the reader threads.
     let (few, many): (&[_], &[_]) = (
@@ -25,8 +26,8 @@ async fn shows_the_state_at_the_version_of_the_headers() {
     for (path, sources) in [
         ("/v1/accounts/0xb0b/balance/0xa".to_owned(), few),
         (format!("/v1/accounts/{sender}"), few),
-        (format!("/v1/accounts/{sender}/resource/{coin_store}"), few),
-        (format!("/v1/accounts/{sender}/resources"), many),
+        (format!("/v1/accounts/{store}/resource/{store_type}"), few),
+        (format!("/v1/accounts/{store}/resources"), many),
     ] {
         for accept in [JSON, BCS] {
             let seams = sources

@@ -1,11 +1,14 @@
 //! Events of a stream by creation number and by handle.
 
 use crate::kit::{
-    Settings, TestApi, Transfer, assert_error, assert_still_commits, event_numbers, ok_bcs, ok_json,
+    Settings, TestApi, Transfer, assert_error, assert_still_commits, event_numbers, ok_bcs,
+    ok_json, recipient_store,
 };
 use ledger_types::ContractEvent;
 use serde_json::json;
 
+/// The resource with the event handles of a primary store.
+const STORE_EVENTS: &str = "0x1::fungible_asset::FungibleAssetEvents";
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
 /// Returns the path of the stream of deposits to `0xb0b` by its handle.
@@ -24,16 +27,17 @@ async fn reads_a_stream_by_handle_and_by_creation_number() {
     let by_handle = ok_json(&api.client.get(&deposits()).await);
     assert_eq!(event_numbers(&by_handle), [0, 1, 2]);
     let number = by_handle[0]["guid"]["creation_number"].as_str().unwrap();
+    let store = recipient_store().to_string();
     let expected = json!({
         "version": versions[1],
-        "guid": { "creation_number": number, "account_address": "0xb0b" },
+        "guid": { "creation_number": number, "account_address": store },
         "sequence_number": "1",
-        "type": "0x1::coin::DepositEvent",
+        "type": "0x1::fungible_asset::DepositEvent",
         "data": { "amount": "7" },
     });
     assert_eq!(by_handle[1], expected);
 
-    let by_number = format!("/v1/accounts/b0b/events/{number}");
+    let by_number = format!("/v1/accounts/{}/events/{number}", &store[2..]);
     assert_eq!(ok_json(&api.client.get(&by_number).await), by_handle);
     let in_bcs = api.client.get_bcs(&by_number).await;
     let events: Vec<(u64, ContractEvent)> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
@@ -93,7 +97,9 @@ async fn rejects_malformed_handles_and_pages() {
     api.commit(&Transfer::new(0, 0)).await;
     let syntax = (400, "web_framework_error");
     let input = (400, "invalid_input");
+    let store = recipient_store();
     let handle = |tag: &str, field: &str| format!("/v1/accounts/0xb0b/events/{tag}/{field}");
+    let of_store = |tag: &str, field: &str| format!("/v1/accounts/{store}/events/{tag}/{field}");
     let rows = [
         ("/v1/accounts/0xg/events/0".to_owned(), syntax),
         ("/v1/accounts/0x1/events/-1".to_owned(), syntax),
@@ -107,9 +113,16 @@ async fn rejects_malformed_handles_and_pages() {
         (format!("{}?limit=0", deposits()), input),
         (handle("u8", "deposit_events"), syntax),
         (handle(STORE, "1x"), input),
-        (handle(STORE, "frozen"), input),
-        (handle(STORE, "coin"), input),
-        (handle(STORE, "nothing"), (404, "struct_field_not_found")),
+        (of_store("0x1::object::ObjectCore", "owner"), input),
+        (
+            of_store("0x1::object::ObjectCore", "guid_creation_num"),
+            input,
+        ),
+        (
+            of_store(STORE_EVENTS, "nothing"),
+            (404, "struct_field_not_found"),
+        ),
+        (handle(STORE, "nothing"), (404, "resource_not_found")),
         (handle("0x1::no::Thing", "f"), (404, "resource_not_found")),
         (
             handle("0x1::table::TableInfo", "key_type"),
@@ -119,12 +132,13 @@ async fn rejects_malformed_handles_and_pages() {
     for (path, expected) in rows {
         assert_error(&api.client.get(&path).await, expected, &path);
     }
-    let missing = api.client.get(&handle(STORE, "nothing")).await;
+    let missing = api.client.get(&of_store(STORE_EVENTS, "nothing")).await;
     assert_eq!(
         missing.json()["message"],
-        "Struct Field not found by Address(0xb0b), \
-         Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
-         and Ledger version(3)"
+        format!(
+            "Struct Field not found by Address({store}), Struct tag({STORE_EVENTS}), Field \
+             name(nothing) and Ledger version(3)"
+        )
     );
     assert_still_commits(&api).await;
     api.stop().await;

@@ -6,10 +6,10 @@ mod listings;
 mod walk;
 mod writer;
 
-use crate::kit::{Client, Settings, TestApi, assert_error, ok_json};
+use crate::kit::{Client, Settings, TestApi, Transfer, assert_error, ok_json, store_of};
 use expected::Ledger;
 use fastrand::Rng;
-use listings::{account, of_account, summaries, transaction_indices, transactions, withdrawals};
+use listings::{of_account, summaries, transaction_indices, transactions, withdrawals};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use walk::{Numbered, generator, newest_version, number, walk_cursors};
@@ -137,12 +137,13 @@ async fn returns_the_transactions_of_a_block_as_the_listing_does() {
 async fn returns_every_entry_of_cursor_listings_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0xc0de);
+    let store = store_of(Transfer::new(MIXED, 0).sender());
     let writer = Writer::start(&api);
     wait_for_version(&api.client, VERSIONS_MIN).await;
     for _ in 0..WALKS {
         let at = random.u64(..newest_version(&api.client).await);
         for path in [
-            format!("{}/resources", account(MIXED)),
+            format!("/v1/accounts/{store}/resources"),
             "/v1/accounts/0x1/resources".to_owned(),
             "/v1/accounts/0x1/modules".to_owned(),
         ] {
@@ -273,7 +274,8 @@ fn assert_no_gap(listing: &Numbered, from: u64, all: &[Value]) {
 async fn check_cursors(client: &Client, random: &mut Rng) {
     let (oldest, newest) = window(client).await;
     let at = random.u64(oldest..newest);
-    let path = format!("{}/resources", account(SEQUENTIAL));
+    let store = store_of(Transfer::new(SEQUENTIAL, 0).sender());
+    let path = format!("/v1/accounts/{store}/resources");
     let pinned = format!("{path}?ledger_version={at}");
     if let Some(paged) = walk_cursors(client, &pinned, random, 3).await {
         let whole = ok_json(&client.get(&path).await);

@@ -26,7 +26,7 @@ fn withdrawals_path(transfer: &Value) -> String {
     let all = transfer["events"].as_array().unwrap();
     let withdrawal = all
         .iter()
-        .find(|event| event["type"] == "0x1::coin::WithdrawEvent")
+        .find(|event| event["type"] == "0x1::fungible_asset::WithdrawEvent")
         .unwrap();
     let field = |name: &str| withdrawal["guid"][name].as_str().unwrap();
     format!(

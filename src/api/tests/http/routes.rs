@@ -1,13 +1,15 @@
 //! Successful requests of every route, in JSON and in BCS.
 
-use crate::kit::{Settings, TestApi, Transfer, assert_error, ledger_headers, ok_bcs, ok_json};
+use crate::kit::{
+    Settings, TestApi, Transfer, assert_error, ledger_headers, ok_bcs, ok_json, recipient_store,
+};
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
-use ledger_framework::modules::account::Account;
+use ledger_framework::modules::{account::Account, fungible_asset::FungibleStore};
 use ledger_types::{AccountAddress, FrameworkUpgrade, ModuleId, Parameters};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
+const STORE: &str = "0x1::fungible_asset::FungibleStore";
 
 #[actix_web::test]
 async fn submits_waits_for_and_reads_a_transfer() {
@@ -193,17 +195,13 @@ async fn reads_state_at_the_newest_and_at_an_older_version() {
     let stored: Account = bcs::from_bytes(ok_bcs(&stored)).unwrap();
     assert_eq!(stored.sequence_number, 1);
 
-    let store = ok_json(&get(format!("/v1/accounts/0xb0b/resource/{STORE}")).await);
-    assert_eq!(
-        store["type"],
-        "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>"
-    );
-    assert_eq!(store["data"]["coin"]["value"], "7");
-    let store = api
-        .client
-        .get_bcs(&format!("/v1/accounts/0xb0b/resource/{STORE}"))
-        .await;
-    assert!(ok_bcs(&store).starts_with(&7u64.to_le_bytes()));
+    let store = format!("/v1/accounts/{}/resource/{STORE}", recipient_store());
+    let resource = ok_json(&get(store.clone()).await);
+    assert_eq!(resource["type"], STORE);
+    assert_eq!(resource["data"]["balance"], "7");
+    let resource = api.client.get_bcs(&store).await;
+    let resource: FungibleStore = bcs::from_bytes(ok_bcs(&resource)).unwrap();
+    assert_eq!(resource.balance, 7);
 
     for asset in ["0x1::node_coin::NodeCoin", "0xa", "a"] {
         let balance = format!("/v1/accounts/b0b/balance/{asset}?accountAddress=0x1&asset=x");

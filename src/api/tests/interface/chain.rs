@@ -5,7 +5,11 @@ use ledger_actors::WaitConfig;
 use ledger_types::{AccountAddress, SignedTransaction};
 use serde_json::{Value, json};
 
-/// The coin store of the chain's coin, percent-encoded as in a path.
+/// The resource with the event handles of a primary store.
+pub const STORE_EVENTS: &str = "0x1::fungible_asset::FungibleAssetEvents";
+
+/// The coin store of the chain's coin, percent-encoded as in a path. Its streams are those of the
+/// primary store.
 pub const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
 /// The key of the only record, in BCS.

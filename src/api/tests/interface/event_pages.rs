@@ -6,7 +6,7 @@ use crate::{
         chain::{History, Pruned, STORE},
         rows::row,
     },
-    kit::{TestApi, event_numbers, ledger_headers, ok_json},
+    kit::{TestApi, event_numbers, ledger_headers, ok_json, store_of},
 };
 use serde_json::json;
 
@@ -15,10 +15,11 @@ const BY_HANDLE: &str = "GET /accounts/{address}/events/{event_handle}/{field_na
 /// Returns the paths of the deposits to an account, by handle and by creation number.
 async fn deposits(api: &TestApi, address: &str) -> [String; 2] {
     let by_handle = |address| format!("/v1/accounts/{address}/events/{STORE}/deposit_events");
-    // All accounts have the same creation number of deposits. The others may have no events.
+    // All stores have the same creation number of deposits. The others may have no events.
     let events = ok_json(&api.client.get(&by_handle("0xb0b")).await);
     let number = events[0]["guid"]["creation_number"].as_str().unwrap();
-    let by_number = format!("/v1/accounts/{address}/events/{number}");
+    let store = store_of(address.parse().unwrap());
+    let by_number = format!("/v1/accounts/{store}/events/{number}");
     [by_handle(address), by_number]
 }
 

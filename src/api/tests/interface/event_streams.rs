@@ -1,7 +1,7 @@
 //! docs/reference/rest-contract.md#s6: events and their streams.
 
 use crate::interface::chain::{History, STORE};
-use crate::kit::{elements, number};
+use crate::kit::{elements, number, recipient_store, store_of};
 use serde_json::Value;
 
 async fn streams(history: &History) -> Vec<Vec<Value>> {
@@ -22,14 +22,14 @@ async fn a_stream_is_an_account_and_a_creation_number() {
     for (events, account) in streams(&history)
         .await
         .iter()
-        .zip(["0xb0b".to_owned(), history.sender().to_string()])
+        .zip([recipient_store(), store_of(history.sender())])
     {
         assert!(
             events
                 .iter()
                 .all(|event| event["guid"] == events[0]["guid"])
         );
-        assert_eq!(events[0]["guid"]["account_address"], account);
+        assert_eq!(events[0]["guid"]["account_address"], account.to_string());
     }
     history.api.stop().await;
 }

@@ -1,7 +1,7 @@
 //! docs/reference/rest-contract.md#s2-7: an event.
 
 use crate::interface::chain::{History, STORE};
-use crate::kit::{elements, members, number};
+use crate::kit::{elements, members, number, recipient_store};
 use serde_json::json;
 
 /// Shows an event with five members, and its guid with two.
@@ -20,7 +20,10 @@ async fn an_event_has_five_members() {
             members(&event["guid"]),
             ["account_address", "creation_number"]
         );
-        assert_eq!(event["guid"]["account_address"], "0xb0b");
+        assert_eq!(
+            event["guid"]["account_address"],
+            recipient_store().to_string()
+        );
         number(&event["guid"]["creation_number"]);
     }
     history.api.stop().await;
@@ -48,7 +51,7 @@ async fn the_data_has_the_shape_of_the_type() {
     let deposits = history
         .get(&format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events"))
         .await;
-    assert_eq!(deposits[0]["type"], "0x1::coin::DepositEvent");
+    assert_eq!(deposits[0]["type"], "0x1::fungible_asset::DepositEvent");
     assert_eq!(deposits[0]["data"], json!({ "amount": "7" }));
     let set = format!(
         "/v1/accounts/{}/events/0x1::registry::Registry/set_events",

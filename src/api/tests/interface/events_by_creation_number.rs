@@ -2,10 +2,10 @@
 
 use crate::{
     interface::{
-        chain::{History, STORE},
+        chain::{History, STORE, STORE_EVENTS},
         rows::row,
     },
-    kit::{TestApi, ok_json},
+    kit::{TestApi, ok_json, recipient_store, store_of},
 };
 use serde_json::json;
 
@@ -16,22 +16,23 @@ async fn deposits(api: &TestApi) -> String {
     let by_handle = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events");
     let events = ok_json(&api.client.get(&by_handle).await);
     let number = events[0]["guid"]["creation_number"].as_str().unwrap();
-    format!("/v1/accounts/0xb0b/events/{number}")
+    format!("/v1/accounts/{}/events/{number}", recipient_store())
 }
 
 #[actix_web::test]
-async fn each_stream_of_an_account_has_its_own_number() {
+async fn each_stream_of_a_store_has_its_own_number() {
     let history = History::start().await;
     let sender = history.sender();
+    let address = store_of(sender);
     let mut seen = Vec::new();
     for field in ["deposit_events", "withdraw_events"] {
         let by_handle = format!("/v1/accounts/{sender}/events/{STORE}/{field}");
         let store = history
-            .get(&format!("/v1/accounts/{sender}/resource/{STORE}"))
+            .get(&format!("/v1/accounts/{address}/resource/{STORE_EVENTS}"))
             .await;
         let id = &store["data"][field]["guid"]["id"];
         let path = format!(
-            "/v1/accounts/{sender}/events/{}",
+            "/v1/accounts/{address}/events/{}",
             id["creation_num"].as_str().unwrap()
         );
         let response = row("GET /accounts/{address}/events/{creation_number}", 200, "-")
@@ -49,7 +50,7 @@ async fn each_stream_of_an_account_has_its_own_number() {
 async fn address_and_number_have_their_types() {
     let history = History::start().await;
     let path = deposits(&history.api).await;
-    let without = path.replace("0xb0b", "b0b");
+    let without = path.replace("/0x", "/");
     assert_eq!(history.get(&without).await, history.get(&path).await);
     for wrong in [
         "0xg/events/0",

@@ -3,10 +3,10 @@
 
 use crate::{
     interface::{
-        chain::{History, STORE},
+        chain::{History, STORE, STORE_EVENTS},
         rows::row,
     },
-    kit::{Settings, TestApi, elements, event_numbers},
+    kit::{Settings, TestApi, elements, event_numbers, recipient_store},
 };
 use serde_json::json;
 
@@ -63,6 +63,7 @@ async fn the_address_may_lack_its_prefix() {
 #[actix_web::test]
 async fn missing_structs_and_fields_are_not_found() {
     let history = History::start().await;
+    let store = recipient_store().to_string();
     let response = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
         404,
@@ -79,13 +80,14 @@ async fn missing_structs_and_fields_are_not_found() {
         404,
         "struct_field_not_found",
     )
-    .get(&history.api, &path("0xb0b", STORE, "nothing"))
+    .get(&history.api, &path(&store, STORE_EVENTS, "nothing"))
     .await;
     assert_eq!(
         response.json()["message"],
-        "Struct Field not found by Address(0xb0b), \
-         Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
-         and Ledger version(18)"
+        format!(
+            "Struct Field not found by Address({store}), Struct tag({STORE_EVENTS}), Field \
+             name(nothing) and Ledger version(18)"
+        )
     );
     history.api.stop().await;
 }
@@ -95,13 +97,15 @@ async fn missing_structs_and_fields_are_not_found() {
 #[actix_web::test]
 async fn rejects_fields_without_a_handle() {
     let history = History::start().await;
-    for field in ["coin", "frozen", "1x", "deposit%20events"] {
+    let store = recipient_store().to_string();
+    let tag = "0x1::object::ObjectCore";
+    for field in ["owner", "guid_creation_num", "1x", "deposit%20events"] {
         row(
             "GET /accounts/{address}/events/{event_handle}/{field_name}",
             400,
             "invalid_input",
         )
-        .get(&history.api, &path("0xb0b", STORE, field))
+        .get(&history.api, &path(&store, tag, field))
         .await;
     }
     for tag in ["u8", "0x1::coin", "vector%3Cu8%3E"] {

@@ -2,7 +2,7 @@
 
 use crate::{
     interface::chain::{History, RECORD_KEY, STORE},
-    kit::{RawResponse, Transfer},
+    kit::{RawResponse, Transfer, recipient_store},
 };
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
@@ -85,6 +85,7 @@ impl Example {
 /// Returns the examples that read, one of each route.
 pub fn reads(history: &History) -> Vec<Example> {
     let get = Example::get;
+    let store = recipient_store();
     let (sender, hash) = (
         history.sender(),
         history.transfers[0]["hash"].as_str().unwrap(),
@@ -127,14 +128,14 @@ pub fn reads(history: &History) -> Vec<Example> {
             "GET /blocks/by_version/{version}",
             "/v1/blocks/by_version/2",
         ),
-        get("GET /accounts/{address}", "/v1/accounts/0xb0b"),
+        get("GET /accounts/{address}", &format!("/v1/accounts/{sender}")),
         get(
             "GET /accounts/{address}/resources",
-            "/v1/accounts/0xb0b/resources",
+            &format!("/v1/accounts/{store}/resources"),
         ),
         get(
             "GET /accounts/{address}/resource/{resource_type}",
-            &format!("/v1/accounts/0xb0b/resource/{STORE}"),
+            &format!("/v1/accounts/{store}/resource/0x1::fungible_asset::FungibleStore"),
         ),
         get(
             "GET /accounts/{address}/module/{module_name}",
@@ -158,7 +159,7 @@ pub fn reads(history: &History) -> Vec<Example> {
         ),
         get(
             "GET /accounts/{address}/events/{creation_number}",
-            "/v1/accounts/0xb0b/events/2",
+            "/v1/accounts/0x1/events/3",
         ),
         get(
             "GET /accounts/{address}/events/{event_handle}/{field_name}",

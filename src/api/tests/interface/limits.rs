@@ -6,7 +6,7 @@ use crate::{
         chain::{Pruned, STORE, parked},
         rows::row,
     },
-    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
+    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json, recipient_store},
 };
 use actix_web::rt::time::timeout;
 use ledger_actors::WaitConfig;
@@ -29,7 +29,8 @@ async fn uses_the_default_page_size_without_a_limit() {
     let events = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events?");
     let first = ok_json(&api.client.get(&events).await);
     let by_number = format!(
-        "/v1/accounts/0xb0b/events/{}?",
+        "/v1/accounts/{}/events/{}?",
+        recipient_store(),
         first[0]["guid"]["creation_number"].as_str().unwrap()
     );
     let sender = Transfer::new(0, 0).sender();

@@ -206,20 +206,20 @@ async fn bytes_are_read_with_two_digits_each() {
 async fn a_struct_tag_is_percent_encoded_and_white_space_and_a_last_comma_are_ignored() {
     let history = History::start().await;
     let resource = async |tag: &str| {
-        let path = format!("/v1/accounts/0xb0b/resource/{tag}");
+        let path = format!("/v1/accounts/0x1/resource/{tag}");
         history.get(&path).await
     };
-    let plain = resource("0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E").await;
+    let plain = resource("0x1::coin::CoinInfo%3C0x1::node_coin::NodeCoin%3E").await;
     assert_eq!(
         plain["type"],
-        "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>"
+        "0x1::coin::CoinInfo<0x1::node_coin::NodeCoin>"
     );
     for tag in [
-        "0x1%3A%3Acoin%3A%3ACoinStore%3C0x1%3A%3Anode_coin%3A%3ANodeCoin%3E",
-        "0x1::coin::CoinStore%3C%200x1::node_coin::NodeCoin%20%3E",
-        "0x01::coin::CoinStore%3C0x0001::node_coin::NodeCoin%3E",
-        "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin,%3E",
-        "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%20%2C%20%3E",
+        "0x1%3A%3Acoin%3A%3ACoinInfo%3C0x1%3A%3Anode_coin%3A%3ANodeCoin%3E",
+        "0x1::coin::CoinInfo%3C%200x1::node_coin::NodeCoin%20%3E",
+        "0x01::coin::CoinInfo%3C0x0001::node_coin::NodeCoin%3E",
+        "0x1::coin::CoinInfo%3C0x1::node_coin::NodeCoin,%3E",
+        "0x1::coin::CoinInfo%3C0x1::node_coin::NodeCoin%20%2C%20%3E",
     ] {
         assert_eq!(resource(tag).await, plain, "{tag}");
     }

@@ -6,7 +6,7 @@ use crate::{
         chain::{History, Pruned, STORE, parked},
         rows::row,
     },
-    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
+    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json, recipient_store},
 };
 use serde_json::json;
 
@@ -79,7 +79,10 @@ async fn events_are_read_by_handle_or_by_creation_number() {
     assert_eq!(elements(&by_handle).len(), 4);
     let number = by_handle[0]["guid"]["creation_number"].as_str().unwrap();
     let by_number = history
-        .get(&format!("/v1/accounts/0xb0b/events/{number}"))
+        .get(&format!(
+            "/v1/accounts/{}/events/{number}",
+            recipient_store()
+        ))
         .await;
     assert_eq!(by_handle, by_number);
     history.api.stop().await;

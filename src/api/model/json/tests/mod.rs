@@ -7,6 +7,7 @@ use super::changes::ChangeJson;
 use super::*;
 use crate::model::TableTypes;
 use ledger_crypto::{HashValue, hex_text};
+use ledger_framework::modules::object::user_derived_address;
 use ledger_test_support::{MemoryChain, START_SECS, TestAccount, TransactionBuilder, test_genesis};
 use ledger_types::{
     AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Parameters, RawTransaction,
@@ -191,15 +192,17 @@ fn serializes_a_committed_transfer() {
     ] {
         assert!(is_hash(&view[hash]), "{hash}: {}", view[hash]);
     }
-    let withdraw = &view["events"][0];
+    let events = view["events"].as_array().unwrap();
+    let handle_type = "0x1::fungible_asset::WithdrawEvent";
+    let withdraw = events.iter().find(|event| event["type"] == handle_type);
+    let withdraw = withdraw.expect("an event of the handle");
     assert_keys(withdraw, &[&["data", "guid", "sequence_number", "type"]]);
-    assert_eq!(withdraw["type"], "0x1::coin::WithdrawEvent");
     assert_eq!(withdraw["data"], json!({ "amount": "7" }));
     assert_keys(
         &withdraw["guid"],
         &[&["account_address", "creation_number"]],
     );
-    let fee = view["events"].as_array().unwrap().last().unwrap();
+    let fee = events.last().unwrap();
     assert_eq!(
         fee["guid"],
         json!({ "creation_number": "0", "account_address": "0x0" })
@@ -210,17 +213,18 @@ fn serializes_a_committed_transfer() {
 fn decodes_the_resources_of_changes() {
     let fixture = Fixture::new();
     let view = fixture.view(&fixture.block(7), 1);
-    let store = "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>";
+    let store = user_derived_address(RECIPIENT, AccountAddress::NATIVE_ASSET).to_string();
+    let store_type = "0x1::fungible_asset::FungibleStore";
     let credited = view["changes"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|change| change["address"] == "0xb0b" && change["data"]["type"] == store)
+        .find(|change| change["address"] == store && change["data"]["type"] == store_type)
         .expect("the recipient's store");
     assert_keys(credited, &[&["address", "data", "state_key_hash", "type"]]);
     assert_eq!(credited["type"], "write_resource");
     assert!(is_hash(&credited["state_key_hash"]));
-    assert_eq!(credited["data"]["data"]["coin"]["value"], "7");
+    assert_eq!(credited["data"]["data"]["balance"], "7");
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn includes_the_abort_of_a_failed_transfer() {
     assert_eq!(view["success"], false);
     let status = view["vm_status"].as_str().unwrap();
     assert!(
-        status.starts_with("Move abort in 0x1::coin: EINSUFFICIENT_BALANCE(0x10006): "),
+        status.starts_with("Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): "),
         "{status}"
     );
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     http::summaries::summary,
-    kit::{Client, Transfer, ok_json},
+    kit::{Client, Transfer, ok_json, store_of},
 };
 use serde_json::{Value, json};
 
@@ -84,10 +84,10 @@ impl Ledger {
             let events = one["events"].as_array().into_iter().flatten();
             events.map(|event| (one["version"].clone(), event.clone()))
         });
-        let sender = Transfer::new(MIXED, 0).sender().to_string();
+        let store = store_of(Transfer::new(MIXED, 0).sender()).to_string();
         let of_stream = events.filter(|(_, event)| {
-            event["type"] == "0x1::coin::WithdrawEvent"
-                && event["guid"]["account_address"] == sender
+            event["type"] == "0x1::fungible_asset::WithdrawEvent"
+                && event["guid"]["account_address"] == store
         });
         let versioned = of_stream.map(|(version, mut event)| {
             event["version"] = version;

@@ -1,9 +1,9 @@
 //! Listings with pages that begin at a number.
 
 use super::walk::{Numbered, number};
-use crate::kit::{Client, Transfer, ok_json};
+use crate::kit::{Client, Transfer, ok_json, store_of};
 
-/// The resource with the handle of an account's withdrawals.
+/// The resource whose handle of an account's withdrawals is that of the primary store.
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
 pub fn account(from: usize) -> String {
@@ -49,7 +49,10 @@ pub async fn withdrawals(client: &Client, from: usize) -> [Numbered; 2] {
     let creation_number = number(&first[0]["guid"], "creation_number");
     [
         by_handle,
-        format!("{}/events/{creation_number}", account(from)),
+        format!(
+            "/v1/accounts/{}/events/{creation_number}",
+            store_of(Transfer::new(from, 0).sender())
+        ),
     ]
     .map(|path| Numbered {
         path,

@@ -3,10 +3,7 @@
 
 use crate::kit::{elements, number};
 use crate::{
-    interface::{
-        chain::{Pruned, STORE},
-        rows::row,
-    },
+    interface::{chain::Pruned, rows::row},
     kit::{Transfer, ledger_headers, ok_json},
 };
 use serde_json::json;
@@ -29,7 +26,7 @@ async fn reads_below_the_window_are_410() {
                 410,
                 "version_pruned",
             ),
-            format!("/v1/accounts/{sender}/resource/{STORE}"),
+            format!("/v1/accounts/{sender}/resource/0x1::account::Account"),
             state,
         ),
         (
