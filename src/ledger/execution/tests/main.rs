@@ -5,6 +5,7 @@
 mod block_limits;
 mod calls;
 mod conservation;
+mod differences;
 mod divergence;
 mod execution;
 mod framework_readme;

@@ -1,59 +1,28 @@
 //! Differences between two modules of the same name.
 
 use super::module::{ErrorCodes, Function, Module, Struct};
+use crate::differences::Difference;
 use std::{collections::BTreeMap, fmt};
 
-/// A fact in which this framework differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    pub kind: String,
-    /// `module`, `module::name` or `module::Struct.field`.
-    pub item: String,
-    /// Values of both sides, if both have one.
-    detail: String,
-}
-
-impl Difference {
-    pub fn new(kind: &str, item: &str) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            item: item.to_owned(),
-            detail: String::new(),
+/// Refines the kind of a difference by further facts about the item on the reference node.
+fn refine_kind(difference: &mut Difference, module: &str, theirs: &Module) {
+    let name = difference
+        .item
+        .strip_prefix(module)
+        .and_then(|rest| rest.strip_prefix("::"));
+    let name = name.unwrap_or_default();
+    let never_raised = |error: &ErrorCodes| error.codes.is_empty();
+    match difference.kind.as_str() {
+        "error absent" if theirs.errors.get(name).is_some_and(never_raised) => {
+            difference.kind = "unused error absent".to_owned();
         }
-    }
-
-    /// Refines the kind by further facts about the item on the reference node.
-    fn refine_kind(&mut self, module: &str, theirs: &Module) {
-        let name = self
-            .item
-            .strip_prefix(module)
-            .and_then(|rest| rest.strip_prefix("::"));
-        let name = name.unwrap_or_default();
-        let never_raised = |error: &ErrorCodes| error.codes.is_empty();
-        match self.kind.as_str() {
-            "error absent" if theirs.errors.get(name).is_some_and(never_raised) => {
-                self.kind = "unused error absent".to_owned();
-            }
-            "entry added" | "view added" if theirs.other_public_functions.contains(name) => {
-                self.kind = format!(
-                    "{} made of a public function",
-                    self.kind.trim_end_matches(" added")
-                );
-            }
-            _ => {}
+        "entry added" | "view added" if theirs.other_public_functions.contains(name) => {
+            difference.kind = format!(
+                "{} made of a public function",
+                difference.kind.trim_end_matches(" added")
+            );
         }
-    }
-
-    /// Returns kind and item.
-    pub fn name(&self) -> String {
-        format!("{} {}", self.kind, self.item)
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())?;
-        f.write_str(&self.detail)
+        _ => {}
     }
 }
 
@@ -203,7 +172,7 @@ pub fn compare(module: &str, ours: &Module, theirs: &Module) -> Vec<Difference> 
     );
     let mut differences = differences.0;
     for difference in &mut differences {
-        difference.refine_kind(module, theirs);
+        refine_kind(difference, module, theirs);
     }
     let callable = |name: &&String| {
         ours.entry_functions.contains_key(*name) || ours.view_functions.contains_key(*name)
