@@ -16,6 +16,7 @@ mod interface;
 mod multisig;
 mod orderless;
 mod programs;
+mod recorded;
 mod replay;
 mod rotation;
 mod secondary_signers;
