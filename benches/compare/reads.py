@@ -158,7 +158,7 @@ def paths_of(api, hash_in_block):
         ]
     guids = {event_key(transfer) for transfer in transfers} - {None}
     return {
-        "balance": [balance(transfer) for transfer in transfers],
+        "balance": [f"/v1/accounts/{transfer['sender']}/balance/0xa" for transfer in transfers],
         "by_hash": [f"/v1/transactions/by_hash/{transfer['hash']}" for transfer in transfers],
         "events": [
             f"/v1/accounts/{account}/events/{stream}?limit={EVENTS}"
@@ -168,21 +168,10 @@ def paths_of(api, hash_in_block):
     }
 
 
-def balance(transfer):
-    """Returns the path of the sender's balance in the coin of the transfer."""
-    types = [change.get("data", {}).get("type", "") for change in transfer["changes"]]
-    coin = (
-        next(name for name in types if "::coin::CoinStore<" in name)
-        .partition("<")[2]
-        .removesuffix(">")
-    )
-    return f"/v1/accounts/{transfer['sender']}/balance/{coin}"
-
-
 def event_key(transfer):
     """Returns account and creation number of the sender's withdrawals, if the transfer has one."""
     for event in transfer["events"]:
-        if event["guid"]["account_address"] == transfer["sender"]:
+        if event["type"].endswith("::WithdrawEvent"):
             return event["guid"]["account_address"], event["guid"]["creation_number"]
     return None
 

@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from hashlib import sha3_256
 from typing import Any
 
 from aptos_sdk.account import Account
@@ -14,9 +15,17 @@ from aptos_sdk.type_tag import StructTag, TypeTag
 from node_process import NodeProcess
 
 COIN = "0x1::aptos_coin::AptosCoin"
-COIN_STORE = f"0x1::coin::CoinStore<{COIN}>"
+# Type of the resource that holds a balance, in the primary store of an account and an asset.
+STORE = "0x1::fungible_asset::FungibleStore"
+# Metadata address of the coin's paired asset.
+ASSET = AccountAddress.from_str("0xa")
 # Enough for the SDK's default options, which allow each transaction 100,000 gas units at price 100.
 FUNDED = 1_000_000_000
+
+
+def primary_store(owner: AccountAddress) -> AccountAddress:
+    """Returns the address of the store that holds the coin of an account."""
+    return AccountAddress(sha3_256(owner.address + ASSET.address + b"\xfc").digest())
 
 
 def address(value) -> TransactionArgument:
@@ -62,10 +71,11 @@ class SessionTestCase(unittest.IsolatedAsyncioTestCase):
     """A node shared by the tests of a class. Each test has its own clients and accounts."""
 
     node: NodeProcess
+    settings: tuple[str, ...] = ()
 
     @classmethod
     def setUpClass(cls):
-        cls.node = NodeProcess("sdk")
+        cls.node = NodeProcess("sdk", cls.settings)
 
     @classmethod
     def tearDownClass(cls):

@@ -20,7 +20,17 @@ from aptos_sdk.async_client import (
 )
 from aptos_sdk.type_tag import StructTag, TypeTag
 
-from session import COIN, COIN_STORE, FUNDED, SessionTestCase, address, call, data, u64
+from session import (
+    COIN,
+    FUNDED,
+    STORE,
+    SessionTestCase,
+    address,
+    call,
+    data,
+    primary_store,
+    u64,
+)
 
 # Tested methods by file. A method that several files call is listed once.
 TESTED = {
@@ -160,17 +170,18 @@ class Calls(SessionTestCase):
     async def test_reads_resources_now_and_at_a_version(self):
         sender, recipient, done = await self.transfer()
         version = int(done["version"])
-        resources = await self.rest.account_resources(sender.address())
-        self.assertIn(await self.rest.account_resource(sender.address(), COIN_STORE), resources)
+        paid_from, paid_to = primary_store(sender.address()), primary_store(recipient)
+        resources = await self.rest.account_resources(paid_from)
+        self.assertIn(await self.rest.account_resource(paid_from, STORE), resources)
         for at in (version, version - 1):
-            then = await self.rest.account_resources(sender.address(), at)
-            [store] = [one["data"] for one in then if one["type"] == COIN_STORE]
-            alone = await self.rest.account_resource(sender.address(), COIN_STORE, at)
+            then = await self.rest.account_resources(paid_from, at)
+            [store] = [one["data"] for one in then if one["type"] == STORE]
+            alone = await self.rest.account_resource(paid_from, STORE, at)
             self.assertEqual(store, alone["data"])
-            self.assertEqual(store["coin"]["value"] == str(FUNDED), at == version - 1)
-        self.assertEqual(await self.rest.account_resources(recipient, version - 1), [])
+            self.assertEqual(store["balance"] == str(FUNDED), at == version - 1)
+        self.assertEqual(await self.rest.account_resources(paid_to, version - 1), [])
         with self.assertRaises(ResourceNotFound):
-            await self.rest.account_resource(recipient, COIN_STORE, version - 1)
+            await self.rest.account_resource(paid_to, STORE, version - 1)
 
     async def test_reads_modules_now_and_at_a_version(self):
         module = await self.rest.account_module(FRAMEWORK, "coin")

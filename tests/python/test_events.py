@@ -6,7 +6,7 @@ from aptos_sdk.account import Account
 from aptos_sdk.async_client import ApiError
 from aptos_sdk.bcs import Serializer
 
-from session import COIN_STORE, SessionTestCase, call, data, vector
+from session import COIN, SessionTestCase, call, data, primary_store, vector
 
 # Default and maximum number of events in a response.
 PAGE = 25
@@ -14,18 +14,23 @@ PAGE_MAX = 100
 # Deposits per transaction. Their sum exceeds two of the largest pages.
 BATCHES = [90, 90, 45]
 LENGTH = sum(BATCHES)
-# Creation number of the deposits. Number 0 is the account's stream of registrations, and number 1
-# that of its keys.
-DEPOSITS = 2
+# Creation number of the deposits: the first one that is free in an object.
+DEPOSITS = 0x4000000000001
+# The former resource of a coin's balance, by whose name clients ask for the streams of the coin.
+COIN_STORE = f"0x1::coin::CoinStore<{COIN}>"
+EVENTS = "0x1::fungible_asset::FungibleAssetEvents"
 REGISTRY = "0x1::registry::Registry"
 
 
 class EventsOfLongStreams(SessionTestCase):
-    """An account with many deposits of different amounts."""
+    """An account with many deposits of different amounts, whose store has event handles."""
+
+    settings = ("chain.coin_event_handles=true",)
 
     async def asyncSetUp(self):
         await super().asyncSetUp()
         self.recipient = Account.generate().address()
+        self.store = primary_store(self.recipient)
         sender = await self.funded()
         amounts = iter(range(1, LENGTH + 1))
         hashes = []
@@ -45,12 +50,15 @@ class EventsOfLongStreams(SessionTestCase):
             self.versions += [done["version"]] * count
 
     async def by_creation_number(self, **page):
-        return await self.rest.event_by_creation_number(self.recipient, DEPOSITS, **page)
+        return await self.rest.event_by_creation_number(self.store, DEPOSITS, **page)
 
     async def by_handle(self, **page):
         return await self.rest.events_by_event_handle(
             self.recipient, COIN_STORE, "deposit_events", **page
         )
+
+    async def by_handle_of_the_store(self, **page):
+        return await self.rest.events_by_event_handle(self.store, EVENTS, "deposit_events", **page)
 
     async def pages(self, read, limit=None):
         """Returns the whole stream, read in pages, and the sizes of the pages."""
@@ -68,10 +76,12 @@ class EventsOfLongStreams(SessionTestCase):
             [event["data"]["amount"] for event in events], [str(n + 1) for n in range(LENGTH)]
         )
         self.assertEqual([event["version"] for event in events], self.versions)
-        self.assertEqual({event["type"] for event in events}, {"0x1::coin::DepositEvent"})
+        self.assertEqual(
+            {event["type"] for event in events}, {"0x1::fungible_asset::DepositEvent"}
+        )
         for event in events:
             self.assertEqual(event["guid"]["creation_number"], str(DEPOSITS))
-            self.assert_same_address(event["guid"]["account_address"], self.recipient)
+            self.assert_same_address(event["guid"]["account_address"], self.store)
 
     async def assert_pages(self, read):
         # Without a limit, above the maximum, and without an even last page.
@@ -90,6 +100,9 @@ class EventsOfLongStreams(SessionTestCase):
     async def test_reads_a_stream_in_pages_by_handle(self):
         await self.assert_pages(self.by_handle)
 
+    async def test_reads_a_stream_in_pages_by_the_handle_of_the_store(self):
+        await self.assert_pages(self.by_handle_of_the_store)
+
     async def test_returns_the_newest_events_without_a_start(self):
         for read in (self.by_creation_number, self.by_handle):
             numbers = [int(event["sequence_number"]) for event in await read()]
@@ -98,15 +111,15 @@ class EventsOfLongStreams(SessionTestCase):
             self.assertEqual(numbers, list(range(LENGTH - 3, LENGTH)))
 
     async def test_counts_the_events_of_a_stream_in_its_handle(self):
-        store = await self.rest.account_resource(self.recipient, COIN_STORE)
-        handle = store["data"]["deposit_events"]
+        events = await self.rest.account_resource(self.store, EVENTS)
+        handle = events["data"]["deposit_events"]
         self.assertEqual(handle["counter"], str(LENGTH))
         self.assertEqual(handle["guid"]["id"]["creation_num"], str(DEPOSITS))
-        self.assert_same_address(handle["guid"]["id"]["addr"], self.recipient)
+        self.assert_same_address(handle["guid"]["id"]["addr"], self.store)
 
 
 class EventsOfShortStreams(SessionTestCase):
-    """Streams of less than a page, and streams that do not exist."""
+    """Streams of less than a page, and streams that do not exist. Stores have no event handles."""
 
     async def test_reads_the_streams_of_a_module(self):
         owner = await self.funded()
@@ -129,7 +142,8 @@ class EventsOfShortStreams(SessionTestCase):
         account = (await self.funded()).address()
         self.assertEqual(await self.rest.event_by_creation_number(account, 77), [])
         for handle, field in [
-            (COIN_STORE, "no_such_field"),
+            (COIN_STORE, "deposit_events"),
+            ("0x1::account::Account", "no_such_field"),
             ("0x1::account::NoSuchStruct", "deposit_events"),
         ]:
             with self.assertRaises(ApiError) as rejected:

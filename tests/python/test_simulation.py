@@ -41,7 +41,8 @@ class Simulation(SessionTestCase):
         failed = await self.simulate(sender, transfer(Account.generate().address(), 10 * FUNDED))
         self.assertIs(failed["success"], False)
         self.assertRegex(
-            failed["vm_status"], r"^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): "
+            failed["vm_status"],
+            r"^Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE\(0x10004\): ",
         )
         self.assertGreater(int(failed["gas_used"]), 0)
         self.assertEqual([event["type"] for event in failed["events"]], [FEE_STATEMENT])

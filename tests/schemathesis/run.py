@@ -37,7 +37,9 @@ PRUNED_TIMEOUT_SECS = 60
 PRUNED = ("pruner.window_versions=20", "pruner.batch_versions=10")
 # Generated requests ask for waits of any length.
 SHORT_WAITS = ("wait.timeout_ms=100", "wait.timeout_max_ms=100")
-CHAINS = {"history": SHORT_WAITS, "pruned": SHORT_WAITS + PRUNED}
+# The routes of events have some to return.
+HANDLES = ("chain.coin_event_handles=true",)
+CHAINS = {"history": SHORT_WAITS + HANDLES, "pruned": SHORT_WAITS + HANDLES + PRUNED}
 
 # Operations that are not tested, with the reason of each.
 NOT_TESTED = {"get_spec_json": "schemathesis reads the document first and does not test its route"}

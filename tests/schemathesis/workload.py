@@ -11,11 +11,23 @@ from aptos_sdk.account import Account
 from aptos_sdk.account_address import AccountAddress
 from aptos_sdk.async_client import FaucetClient, RestClient
 
-from session import COIN, COIN_STORE, FUNDED, address, boolean, call, data, u8, u64
+from session import (
+    COIN,
+    FUNDED,
+    STORE,
+    address,
+    boolean,
+    call,
+    data,
+    primary_store,
+    u8,
+    u64,
+)
 
 # Number of transfers. With the other transactions of their blocks they exceed the pruned window.
 TRANSFERS = 12
 REGISTRY = "0x1::registry::Registry"
+EVENTS = "0x1::fungible_asset::FungibleAssetEvents"
 
 
 def _text(value: str):
@@ -104,19 +116,22 @@ class Workload:
         registry = await self.get(f"/accounts/{alice.address()}/resource/{REGISTRY}")
         handle = registry["data"]["records"]["inner"]["handle"]
         seed = AccountAddress.for_named_object(bob.address(), b"a seed")
+        store = primary_store(alice.address())
+        events = await self.get(f"/accounts/{store}/resource/{EVENTS}")
+        deposits = events["data"]["deposit_events"]["guid"]["id"]["creation_num"]
         parameters = {
-            "address": [*addresses, str(seed)],
+            "address": [*addresses, str(seed), str(store)],
             "asset_type": [COIN, moon, "0xa"],
             "block_height": [int(height) for height in heights],
-            "creation_number": ["0", "2", "3"],
+            "creation_number": ["0", "2", "3", deposits],
             "end_version": versions,
-            "event_handle": [COIN_STORE, "0x1::account::Account"],
+            "event_handle": [f"0x1::coin::CoinStore<{COIN}>", EVENTS, "0x1::account::Account"],
             "field_name": ["deposit_events", "withdraw_events", "coin_register_events"],
             "ledger_version": versions,
             "module_name": ["coin", "account"],
             "resource_type": [
                 "0x1::account::Account",
-                COIN_STORE,
+                STORE,
                 REGISTRY,
                 "0x1::object::ObjectCore",
             ],

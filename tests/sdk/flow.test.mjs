@@ -14,9 +14,17 @@ import {
   generateUserTransactionHash,
 } from "@aptos-labs/ts-sdk";
 import { NodeProcess } from "./node_process.mjs";
-import { ASSET, COIN, endpoints, rejection, sameAddress } from "./session.mjs";
+import {
+  ASSET,
+  COIN,
+  STORE,
+  endpoints,
+  eventOf,
+  primaryStore,
+  rejection,
+  sameAddress,
+} from "./session.mjs";
 
-const COIN_STORE = `0x1::coin::CoinStore<${COIN}>`;
 /** With this amount an account can use the SDK's default options, as the preset promises. */
 const FUNDED = 100_000_000;
 const AMOUNT = 1_234_567;
@@ -193,30 +201,24 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
   });
 
   test("finds the transfer in its events and changes", () => {
-    const amounts = Object.fromEntries(
-      committed.events
-        .filter(({ type }) => type.startsWith("0x1::coin::"))
-        .map(({ type, data, guid }) => [
-          type,
-          { amount: data.amount, account: guid.account_address },
-        ]),
-    );
-    const withdrawn = amounts["0x1::coin::WithdrawEvent"];
-    const deposited = amounts["0x1::coin::DepositEvent"];
-    assert.equal(withdrawn?.amount, AMOUNT.toString(), JSON.stringify(committed.events));
-    sameAddress(withdrawn.account, alice.accountAddress);
-    assert.equal(deposited?.amount, AMOUNT.toString(), JSON.stringify(committed.events));
-    sameAddress(deposited.account, bob.accountAddress);
-    assert.ok(committed.events.some(({ type }) => type === "0x1::transaction_fee::FeeStatement"));
+    for (const [name, { accountAddress }] of [
+      ["Withdraw", alice],
+      ["Deposit", bob],
+    ]) {
+      const { amount, store } = eventOf(committed, `0x1::fungible_asset::${name}`).data;
+      assert.equal(amount, AMOUNT.toString());
+      sameAddress(store, primaryStore(accountAddress));
+    }
+    eventOf(committed, "0x1::transaction_fee::FeeStatement");
 
     const store = committed.changes.find(
       ({ type, address, data }) =>
         type === "write_resource" &&
-        data.type === COIN_STORE &&
-        AccountAddress.from(address).equals(bob.accountAddress),
+        data.type === STORE &&
+        AccountAddress.from(address).equals(primaryStore(bob.accountAddress)),
     );
     assert.equal(
-      store?.data.data.coin.value,
+      store?.data.data.balance,
       (FUNDED + AMOUNT).toString(),
       JSON.stringify(committed.changes),
     );
@@ -241,14 +243,12 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
 
   test("reads resources", async () => {
     const store = await aptos.getAccountResource({
-      accountAddress: bob.accountAddress,
-      resourceType: COIN_STORE,
+      accountAddress: primaryStore(bob.accountAddress),
+      resourceType: STORE,
     });
-    assert.equal(store.coin.value, (FUNDED + AMOUNT).toString());
+    assert.equal(store.balance, (FUNDED + AMOUNT).toString());
     assert.equal(store.frozen, false);
-    assert.equal(store.deposit_events.counter, "2", "the grant and the transfer");
-    assert.equal(store.withdraw_events.counter, "0");
-    sameAddress(store.deposit_events.guid.id.addr, bob.accountAddress);
+    sameAddress(store.metadata.inner, ASSET);
 
     const account = await aptos.getAccountResource({
       accountAddress: alice.accountAddress,
@@ -327,7 +327,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     assert.equal(failed.success, false);
     assert.match(
       failed.vm_status,
-      /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/,
+      /^Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE\(0x10004\): .+/,
     );
     assert.ok(fee(failed) > 0, "a failed transaction pays its gas");
     assert.equal(await balance(bob), before - fee(failed));
@@ -378,7 +378,7 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
       ],
       [
         "resource_not_found",
-        () => aptos.getAccountResource({ accountAddress: unknown, resourceType: COIN_STORE }),
+        () => aptos.getAccountResource({ accountAddress: unknown, resourceType: STORE }),
       ],
     ];
     for (const [errorCode, call] of cases)

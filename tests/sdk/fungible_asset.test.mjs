@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { Account, createObjectAddress, createUserDerivedObjectAddress } from "@aptos-labs/ts-sdk";
-import { METADATA, Session, eventOf, sameAddress } from "./session.mjs";
+import { Account, createObjectAddress } from "@aptos-labs/ts-sdk";
+import { METADATA, STORE, Session, eventOf, primaryStore, sameAddress } from "./session.mjs";
 
 const MANAGED = "0x1::managed_fungible_asset";
-const STORE = "0x1::fungible_asset::FungibleStore";
 const MAXIMUM = 10_000;
 
 describe("a fungible asset", { timeout: 120_000 }, () => {
@@ -70,7 +69,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
       holder.accountAddress,
       700,
     ]);
-    const store = createUserDerivedObjectAddress(holder.accountAddress, metadata);
+    const store = primaryStore(holder.accountAddress, metadata);
     const deposit = eventOf(done, "0x1::fungible_asset::Deposit").data;
     sameAddress(deposit.store, store);
     assert.equal(deposit.amount, "700");
@@ -177,7 +176,7 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
     const { store } = eventOf(done, `${MANAGED}::StoreCreation`).data;
     const transaction = await session.aptos.transferFungibleAssetBetweenStores({
       sender: holder,
-      fromStore: createUserDerivedObjectAddress(holder.accountAddress, metadata),
+      fromStore: primaryStore(holder.accountAddress, metadata),
       toStore: store,
       amount: 250,
     });

@@ -190,9 +190,9 @@ describe(
       assert.deepEqual(failure, {
         abort_location: failure.abort_location,
         error_type: "MoveAbort",
-        error_code: "65542",
+        error_code: "65540",
       });
-      assert.match(failure.abort_location, /^(0x)?0*1::coin$/);
+      assert.match(failure.abort_location, /^(0x)?0*1::fungible_asset$/);
       assert.equal(await balance(account), INITIAL_BALANCE);
       assert.deepEqual(await session.view(`${MODULE}::last_resolved_sequence_number`, [account]), [
         "1",
@@ -248,7 +248,7 @@ describe(
 
       const predicted = await simulate(owners[1], payload);
       assert.equal(predicted.success, true, predicted.vm_status);
-      assert.equal(eventOf(predicted, "0x1::coin::DepositEvent").data.amount, "400000");
+      assert.equal(eventOf(predicted, "0x1::fungible_asset::Deposit").data.amount, "400000");
       eventOf(predicted, `${MODULE}::TransactionExecutionSucceeded`);
       assert.equal(
         (await simulate(owners[1], stored(account))).changes.length,

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
-import { ASSET, COIN, FUNDED, METADATA, Session, sameAddress } from "./session.mjs";
+import { ASSET, COIN, FUNDED, METADATA, Session, eventOf, sameAddress } from "./session.mjs";
 
 describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
   const session = Session.forSuite();
@@ -116,12 +116,26 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     }
   });
 
-  test("a user's coin has a paired asset when it is initialized", async () => {
+  test("the first operation on a user's coin creates its paired asset", async () => {
     const moon = `${owner.accountAddress}::moon::Moon`;
     await session.call(owner, "0x1::managed_coin::initialize", ["Moon", "MOON", 6, true], [moon]);
-    const [paired] = await session.view("0x1::coin::paired_metadata", [], [moon]);
-    assert.equal(paired.vec.length, 1);
-    const metadata = paired.vec[0].inner;
+    const paired = async () => {
+      const [metadata] = await session.view("0x1::coin::paired_metadata", [], [moon]);
+      return metadata.vec;
+    };
+    assert.deepEqual(await paired(), []);
+    const [byCoin, byAsset] = [await session.funded(), Account.generate()];
+    const minted = await session.call(
+      owner,
+      "0x1::managed_coin::mint",
+      [byCoin.accountAddress, 1000],
+      [moon],
+    );
+    const { fungible_asset_metadata_address: metadata } = eventOf(
+      minted,
+      "0x1::coin::PairCreation",
+    ).data;
+    assert.deepEqual(await paired(), [{ inner: metadata }]);
     const [back] = await session.view("0x1::coin::paired_coin", [metadata]);
     sameAddress(back.vec[0].account_address, owner.accountAddress);
     assert.deepEqual(await session.view("0x1::fungible_asset::symbol", [metadata], [METADATA]), [
@@ -132,8 +146,6 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
       [6],
     );
 
-    const [byCoin, byAsset] = [await session.funded(), Account.generate()];
-    await session.call(owner, "0x1::managed_coin::mint", [byCoin.accountAddress, 1000], [moon]);
     await assertBalance(byCoin, moon, metadata, 1000);
     await transferAsset(byCoin, byAsset, metadata, 300);
     await transferCoin(byCoin, byAsset, moon, 50);

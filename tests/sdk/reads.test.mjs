@@ -3,10 +3,17 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account } from "@aptos-labs/ts-sdk";
-import { COIN, FUNDED, Session, rejection, sameAddress } from "./session.mjs";
+import {
+  COIN,
+  FUNDED,
+  STORE,
+  Session,
+  primaryStore,
+  rejection,
+  sameAddress,
+} from "./session.mjs";
 
 const ACCOUNT = "0x1::account::Account";
-const COIN_STORE = `0x1::coin::CoinStore<${COIN}>`;
 const TRANSFER = "0x1::aptos_account::transfer";
 /** More transactions than two pages of a block in the SDK. */
 const COUNT = 230;
@@ -107,11 +114,18 @@ describe("reads", { timeout: 120_000 }, () => {
   });
 
   test("returns all resources of an account, whole and in pages", async () => {
-    const { accountAddress } = sender;
+    const own = await session.aptos.getAccountResources({
+      accountAddress: sender.accountAddress,
+    });
+    assert.deepEqual(
+      own.map(({ type }) => type),
+      [ACCOUNT],
+    );
+    const accountAddress = primaryStore(sender.accountAddress);
     const resources = await session.aptos.getAccountResources({ accountAddress });
     const types = resources.map(({ type }) => type);
     assert.deepEqual(new Set(types).size, types.length, "each once");
-    for (const resourceType of [ACCOUNT, COIN_STORE]) {
+    for (const resourceType of ["0x1::object::ObjectCore", STORE]) {
       const { data } =
         resources.find(({ type }) => type === resourceType) ?? assert.fail(`no ${resourceType}`);
       assert.deepEqual(
@@ -155,18 +169,18 @@ describe("reads", { timeout: 120_000 }, () => {
     const { accountAddress } = sender;
     const options = { ledgerVersion: BigInt(sent[0].version) - 1n };
     const store = await session.aptos.getAccountResource({
-      accountAddress,
-      resourceType: COIN_STORE,
+      accountAddress: primaryStore(accountAddress),
+      resourceType: STORE,
       options,
     });
-    assert.equal(store.coin.value, FUNDED.toString());
+    assert.equal(store.balance, FUNDED.toString());
     const after = { ledgerVersion: BigInt(sent[2].version) };
     const paid = {
-      accountAddress: recipient.accountAddress,
-      resourceType: COIN_STORE,
+      accountAddress: primaryStore(recipient.accountAddress),
+      resourceType: STORE,
       options: after,
     };
-    assert.equal((await session.aptos.getAccountResource(paid)).coin.value, String(1 + 2 + 3));
+    assert.equal((await session.aptos.getAccountResource(paid)).balance, String(1 + 2 + 3));
     const payload = {
       function: "0x1::coin::balance",
       typeArguments: [COIN],

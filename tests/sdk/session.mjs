@@ -9,6 +9,7 @@ import {
   AptosApiError,
   AptosConfig,
   Network,
+  createUserDerivedObjectAddress,
 } from "@aptos-labs/ts-sdk";
 import { NodeProcess } from "./node_process.mjs";
 
@@ -17,6 +18,8 @@ export const COIN = "0x1::aptos_coin::AptosCoin";
 export const ASSET = "0xa";
 /** The type argument of functions that take any asset's metadata object. */
 export const METADATA = "0x1::fungible_asset::Metadata";
+/** Type of the resource that holds a balance, in the primary store of an account and an asset. */
+export const STORE = "0x1::fungible_asset::FungibleStore";
 /** Enough for a dozen transactions with the SDK's default options. */
 export const FUNDED = 1_000_000_000;
 /** Tolerance of simulated gas in percent, because the size of signatures differs. */
@@ -127,6 +130,14 @@ export class Session {
 /** Returns a node's addresses for the SDK, as those of Network.LOCAL. */
 export function endpoints(node) {
   return { fullnode: `${node.api}/v1`, faucet: node.faucet, indexer: `${node.graphql}/v1/graphql` };
+}
+
+/** Returns the address of the primary store of an account, by default that of the native coin. */
+export function primaryStore(accountAddress, metadata = ASSET) {
+  return createUserDerivedObjectAddress(
+    AccountAddress.from(accountAddress),
+    AccountAddress.from(metadata),
+  );
 }
 
 /** Returns the cost of a committed transaction in the smallest unit. */

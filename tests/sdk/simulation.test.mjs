@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account, AccountAddress } from "@aptos-labs/ts-sdk";
-import { COIN, FUNDED, Session, sameAddress } from "./session.mjs";
+import { COIN, FUNDED, STORE, Session, primaryStore, sameAddress } from "./session.mjs";
 
 const TRANSFER = "0x1::aptos_account::transfer";
 
@@ -47,10 +47,9 @@ describe("simulation", { timeout: 120_000 }, () => {
     assert.deepEqual(slots(predicted), slots(done));
     const store = predicted.changes.find(
       ({ address, data }) =>
-        data?.type === `0x1::coin::CoinStore<${COIN}>` &&
-        AccountAddress.from(address).equals(recipient),
+        data?.type === STORE && AccountAddress.from(address).equals(primaryStore(recipient)),
     );
-    assert.equal(store.data.data.coin.value, "1234");
+    assert.equal(store.data.data.balance, "1234");
     sameAddress(predicted.sender, sender.accountAddress);
   });
 
@@ -72,7 +71,7 @@ describe("simulation", { timeout: 120_000 }, () => {
     assert.equal(failed.success, false);
     assert.match(
       failed.vm_status,
-      /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/,
+      /^Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE\(0x10004\): .+/,
     );
     assert.ok(BigInt(failed.gas_used) > 0n);
     assert.deepEqual(
