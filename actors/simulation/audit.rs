@@ -137,6 +137,9 @@ fn check_rows(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
                 "the streams of {address} have {expected:?}, listed are {actual:?}"
             )));
         }
+        if !actual.is_empty() {
+            oracle.count("event streams with events");
+        }
         let account_snapshot = snapshot.read_state(newest, |state| {
             AccountSnapshot::read(&oracle.fixture.chain, state, address)
         })?;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use fastrand::Rng;
 use ledger_crypto::{Ed25519PrivateKey, Ed25519Signature, HashValue};
 use ledger_execution::{build_chain, execute_genesis, genesis::DEVELOPMENT_ACCOUNT_COUNT};
-use ledger_framework::new_chain;
+use ledger_framework::{modules::object::user_derived_address, new_chain};
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
     Disk, Image, TestAccount, TransactionBuilder, test_genesis, transfer_call,
@@ -135,6 +135,11 @@ pub(super) fn wallets() -> &'static [TestAccount] {
             .chain(unfunded)
             .collect()
     })
+}
+
+/// Returns the address of the store that holds the coins of a wallet.
+pub(super) fn store_of(wallet: usize) -> AccountAddress {
+    user_derived_address(wallets()[wallet].address, AccountAddress::NATIVE_ASSET)
 }
 
 /// Call of a transaction.

@@ -4,7 +4,7 @@
 //! responses that clients have received. Times are steps of the scheduler unless a name has a unit.
 
 use super::{
-    fixture::{Call, Draft, FUNDED_WALLETS, Fixture, ReplayProtection, WALLETS, wallets},
+    fixture::{Call, Draft, FUNDED_WALLETS, Fixture, ReplayProtection, WALLETS, store_of},
     oracle::RequestStart,
 };
 use ledger_crypto::HashValue;
@@ -444,14 +444,14 @@ impl Model {
         versions.collect()
     }
 
-    /// Returns the versions and numbers of events in a wallet's streams, from version `oldest` to
-    /// `newest`.
+    /// Returns the versions and numbers of events in the streams of a wallet's store, from version
+    /// `oldest` to `newest`.
     pub(super) fn stream_events(&self, wallet: usize, oldest: u64, newest: u64) -> StreamEvents {
-        let address = wallets()[wallet].address;
+        let store = store_of(wallet);
         let mut streams = StreamEvents::new();
         for version in oldest..=newest {
             for (key, number) in &self.versions[version as usize].streams {
-                if key.account_address == address {
+                if key.account_address == store {
                     streams
                         .entry(key.creation_number)
                         .or_default()

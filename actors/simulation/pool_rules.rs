@@ -24,8 +24,12 @@ const COST_USECS_MIN: u64 = 2;
 /// Up to this lifetime, a rejection because of a late expiration is wrong. The ledger accepts up to
 /// 100 seconds, as the reference node does (docs/reference/reference-node.md#r34).
 const ORDERLESS_LIFETIME_SECS: u64 = 60;
-/// Gas limit of a transaction, in gas units, that validation never rejects as too low.
+/// Gas limit of a transaction, in gas units, that validation never rejects as too low, without the
+/// deposit of a new account.
 const ADMISSIBLE_MAX_GAS: u64 = 1_000;
+/// Storage deposit of an account resource, in the coin's smallest unit. The gas limit of a
+/// transaction with the sequence number 0 must cover it.
+const ACCOUNT_DEPOSIT: u64 = 491_600;
 
 /// Inputs of the checks.
 pub(super) struct PoolRules {
@@ -169,8 +173,12 @@ impl PoolRules {
                     format!("its balance was at least {lowest}")
                 })
             }
-            (ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits, _) => {
-                require(draft.max_gas < ADMISSIBLE_MAX_GAS, || {
+            (ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits, replay_protection) => {
+                let deposit_gas = match replay_protection {
+                    ReplayProtection::SequenceNumber(0) => ACCOUNT_DEPOSIT.div_ceil(draft.price),
+                    _ => 0,
+                };
+                require(draft.max_gas < ADMISSIBLE_MAX_GAS + deposit_gas, || {
                     "the gas limit is sufficient".to_owned()
                 })
             }

@@ -1,8 +1,12 @@
 //! Reads of one version by clients.
 
-use super::{fixture::wallets, model::StreamEvents};
+use super::{
+    fixture::{store_of, wallets},
+    model::StreamEvents,
+};
 use ledger_crypto::HashValue;
 use ledger_execution::AccountSnapshot;
+use ledger_framework::modules::object::INIT_GUID_CREATION_NUM;
 use ledger_store::{Query, Snapshot, StoreError};
 use ledger_types::{EventKey, StateKey};
 use ledger_vm::Chain;
@@ -78,8 +82,9 @@ impl Query for ReadAccount {
     }
 }
 
-/// Number of streams that are read per account. No account has more.
-const STREAMS_MAX: u64 = 6;
+/// Number of streams that are read per wallet: those of its store, which are the first ones that an
+/// object creates.
+const STREAMS: u64 = 3;
 
 /// Returns all events of a wallet's streams in the window.
 ///
@@ -91,10 +96,10 @@ pub(super) fn stream_events(
     wallet: usize,
 ) -> Result<StreamEvents, StoreError> {
     let mut streams = StreamEvents::new();
-    for creation_number in 0..STREAMS_MAX {
+    for creation_number in INIT_GUID_CREATION_NUM + 1..=INIT_GUID_CREATION_NUM + STREAMS {
         let key = EventKey {
             creation_number,
-            account_address: wallets()[wallet].address,
+            account_address: store_of(wallet),
         };
         let events = snapshot.events(&key, Some(0), LISTED_MAX)?;
         let events = events

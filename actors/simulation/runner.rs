@@ -48,6 +48,7 @@ const REQUIRED_COUNTERS: &[&str] = &[
     "errors: stopping",
     "errors: store",
     "errors: write failed",
+    "event streams with events",
     "faults: disk full",
     "faults: disk gone",
     "faults: failing reads",

@@ -88,6 +88,7 @@ mod tests {
             sequence_number,
             authentication_key: HashValue::ZERO,
             balance: 0,
+            store: AccountAddress::ZERO,
         }
     }
 

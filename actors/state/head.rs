@@ -422,6 +422,7 @@ mod tests {
                         sequence_number: height,
                         authentication_key: HashValue::ZERO,
                         balance: 0,
+                        store: AccountAddress::ZERO,
                     };
                     let updates = AccountUpdates {
                         height,

@@ -4,13 +4,13 @@ use crate::{TestAccount, TransactionBuilder, TransactionSigner, function_call, t
 use bytes::Bytes;
 use ledger_execution::{
     AccountSnapshot, ValidationInputs, build_chain, development_genesis, execute_block,
-    execute_genesis,
+    execute_genesis, written_account,
 };
-use ledger_framework::new_chain;
+use ledger_framework::{modules::fungible_asset::FungibleStore, new_chain};
 use ledger_types::{
     AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedBlock, Genesis,
     GenesisAccount, OrderedBlock, Parameters, RawTransaction, StateError, StateKey, StateView,
-    StructTag, Vendor,
+    Vendor, state::ResourceGroup,
 };
 use ledger_vm::Chain;
 use std::{
@@ -113,17 +113,19 @@ impl MemoryChain {
     ///
     /// # Panics
     ///
-    /// Panics if a write of the block does not update the facts of its account to what a look-up in
-    /// the state after the write returns.
+    /// Panics if a write of the block does not update the facts of the account that it changes to
+    /// what a look-up in the state after the write returns.
     pub fn apply(&mut self, block: ExecutedBlock) {
         for (key, op) in block.transactions.iter().flat_map(|t| t.writes.iter()) {
-            let before = key.address().map(|address| (address, self.facts(&address)));
+            let write = (key, op.value());
+            let written = written_account(&self.chain, write).expect("readable groups");
+            let before = written.map(|address| (address, self.facts(&address)));
             match op.value() {
                 Some(value) => self.state.insert(key.clone(), value.clone()),
                 None => self.state.remove(key),
             };
             if let Some((address, before)) = before {
-                let after = before.after_write(&self.chain, &address, (key, op.value()));
+                let after = before.after_write(&self.chain, &address, write);
                 assert_eq!(
                     after.expect("readable state"),
                     self.facts(&address),
@@ -191,14 +193,18 @@ impl MemoryChain {
 
     /// Replaces the balance of an account, as a fault of a disk or a program would.
     pub fn replace_balance(&mut self, address: &AccountAddress, balance: u64) {
-        let coin = self.chain.registry().native_coin().clone();
-        let tag = StructTag::framework("coin", "CoinStore", vec![coin]);
-        let store = self.state.get_mut(&StateKey::resource(address, &tag));
-        let store = store.expect("the account has a coin store");
-        // The amount is the first member of the resource.
-        let mut bytes = store.to_vec();
-        bytes[..8].copy_from_slice(&balance.to_le_bytes());
-        *store = bytes.into();
+        let store = self.facts(address).store;
+        let registry = self.chain.registry();
+        let tag = registry.tag_bytes_of::<FungibleStore>(&[]);
+        let slot = self.state.get_mut(&registry.group_key(&store));
+        let slot = slot.expect("the account has a store");
+        let mut group = ResourceGroup::decode(slot).expect("a resource group");
+        let member = group.get(&tag).expect("the object is a store");
+        let mut store: FungibleStore = bcs::from_bytes(member).expect("a store");
+        store.balance = balance;
+        let member = bcs::to_bytes(&store).expect("a store has a BCS form");
+        group.insert(tag, member.into());
+        *slot = group.encode();
     }
 
     /// Returns the Unix time of the next block, in seconds.
