@@ -35,6 +35,8 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "transactions.json"
 # Kinds of signatures that the ledger does not check and thus never stores.
 NEVER_COMMITTED = ("keyless", "abstract")
 TABLES = ("blocks", "transactions", "events", "writes")
+# Metadata address of the chain's coin.
+COIN = f"0x{0xA:064x}"
 MINTED = 900
 # Number of versions in a block of one user transaction.
 BLOCK_VERSIONS = 3
@@ -174,7 +176,7 @@ class WholeLedger(StoredLedgerTestCase):
     def test_finds_the_same_state_after_a_kill_and_after_a_stop(self):
         states = [newest_state(read_ledger(copy)) for copy in (self.killed, self.stopped)]
         self.assertEqual(states[0], states[1])
-        amounts = {balance.amount for balance in balances(states[0]) if "::" not in balance.asset}
+        amounts = {balance.amount for balance in balances(states[0]) if balance.asset != COIN}
         self.assertEqual(amounts, {MINTED})
 
     def test_rejects_a_changed_bit_in_every_table(self):
@@ -280,19 +282,23 @@ class PrunedLedger(StoredLedgerTestCase):
     def pruned_balance(self):
         """Returns a block of a run and the index of a balance in it.
 
-        The balance is that of a coin store that has not changed since.
+        The balance is that of a primary store that has not changed since.
         """
         ledger = read_ledger(self.stopped)
         newest = newest_state(ledger)
         blocks = list(Database(self.stopped / "ledger.redb").entries("runs"))
         for key, value in reversed(ledger.pruned_state.values.items()):
-            if b"\x09CoinStore" not in key or newest[key] != value:
+            if newest.get(key) != value:
                 continue
-            for block in blocks:
-                if (index := block.value.find(key)) >= 0:
-                    # The variant of the write and the length of the value follow the key.
-                    return block, block.value.index(value, index + len(key))
-        raise AssertionError("no coin store in the runs of pruned state")
+            for balance in balances({key: value}):
+                metadata = bytes.fromhex(balance.asset[2:])
+                # In the store, the amount follows the address of the metadata.
+                amount = value.index(metadata + balance.amount.to_bytes(8, "little")) + len(metadata)
+                for block in blocks:
+                    if (index := block.value.find(key)) >= 0:
+                        # The variant of the write and the length of the value follow the key.
+                        return block, block.value.index(value, index + len(key)) + amount
+        raise AssertionError("no primary store in the runs of pruned state")
 
 
 class Schemas(unittest.TestCase):

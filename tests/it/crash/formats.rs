@@ -12,6 +12,7 @@
 use ledger_actors::{Clock, Node, NodeConfig, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::build_chain;
+use ledger_framework::modules::object::{INIT_GUID_CREATION_NUM, user_derived_address};
 use ledger_limits::ClientKey;
 use ledger_store::{Store, StoreOptions};
 use ledger_test_support::{
@@ -33,7 +34,7 @@ use std::{
 use tempfile::TempDir;
 
 /// The format that this program reads and writes.
-pub(crate) const FORMAT: u64 = 4;
+pub(crate) const FORMAT: u64 = 5;
 /// The compression level of fixtures. A ledger file is nearly empty and is packed once.
 const ZSTD_LEVEL: i32 = 19;
 /// Maximum size of an unpacked file of a fixture, in bytes.
@@ -245,28 +246,32 @@ async fn make_multisig(
     ([made, proposed], path, body)
 }
 
-/// Returns the paths of all recorded requests for an account: its latest state, and that of
-/// `version`.
-fn paths_of_account(address: AccountAddress, coin: &str, version: &Value) -> Vec<String> {
+/// Returns the paths of all recorded requests for an account and its store of coins: their latest
+/// state, and that of `version`.
+fn paths_of_account(address: AccountAddress, version: &Value) -> Vec<String> {
     let version = version.as_str().unwrap();
-    let store = format!("0x1::coin::CoinStore<{coin}>");
-    let pages = [
+    let store = user_derived_address(address, AccountAddress::NATIVE_ASSET);
+    let of_account = [
         String::new(),
         "/resources".to_owned(),
         "/balance/0xa".to_owned(),
         "/transactions".to_owned(),
         "/transaction_summaries".to_owned(),
-        format!("/events/{store}/deposit_events"),
-        // The event handle of the coin store, by its creation number.
-        "/events/2".to_owned(),
         format!("?ledger_version={version}"),
         format!("/resources?ledger_version={version}"),
         format!("/balance/0xa?ledger_version={version}"),
-        format!("/resource/{store}?ledger_version={version}"),
     ];
-    pages
-        .map(|page| format!("/v1/accounts/{address}{page}"))
-        .into()
+    let of_store = [
+        "/resources".to_owned(),
+        "/events/0x1::fungible_asset::FungibleAssetEvents/deposit_events".to_owned(),
+        // The stream of deposits, by its creation number.
+        format!("/events/{}", INIT_GUID_CREATION_NUM + 1),
+        format!("/resources?ledger_version={version}"),
+        format!("/resource/0x1::fungible_asset::FungibleStore?ledger_version={version}"),
+    ];
+    let of_account = of_account.map(|page| format!("/v1/accounts/{address}{page}"));
+    let of_store = of_store.map(|page| format!("/v1/accounts/{store}{page}"));
+    of_account.into_iter().chain(of_store).collect()
 }
 
 /// Writes the fixture of the current format; see the module documentation.
@@ -289,12 +294,10 @@ async fn make() {
         .await
         .to_string();
 
-    let vendor = chain.vendor();
-    let coin = format!("0x1::{0}_coin::{1}Coin", vendor.lower(), vendor.camel());
     let second = &committed[1]["version"];
     let mut paths: Vec<_> = [payer.address, payee.address]
         .into_iter()
-        .flat_map(|address| paths_of_account(address, &coin, second))
+        .flat_map(|address| paths_of_account(address, second))
         .collect();
     for transaction in &committed {
         let [hash, version] = ["hash", "version"].map(|name| transaction[name].as_str().unwrap());
