@@ -340,7 +340,7 @@ async fn fullnode(session: &Session, table: &mut Table) -> Result<()> {
         client.get_account_resources(owner).await,
     );
     let page = client
-        .get_account_resources_paginated(owner, None, Some(1))
+        .get_account_resources_paginated(AccountAddress::ONE, None, Some(1))
         .await;
     assert!(
         table

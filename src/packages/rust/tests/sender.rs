@@ -41,7 +41,7 @@ impl<'a> Sender<'a> {
         };
         let to = self.chain.accounts()[1].address.parse().unwrap();
         let terms = Terms {
-            max_gas_amount: 10_000,
+            max_gas_amount: 100_000,
             gas_unit_price: 10,
             expiration_timestamp_secs: self.chain.clock().secs() + 30,
         };
