@@ -4,6 +4,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { Account, Aptos, AptosConfig, Ed25519PrivateKey, Network } from "@aptos-labs/ts-sdk";
@@ -16,6 +19,8 @@ const { LedgerNode } = await import(PACKAGE);
 /** Pause between two looks at a process, and the maximum number of them. */
 const LOOK_PAUSE_MS = 20;
 const LOOKS_MAX = 1_500;
+/** Maximum time until a node of another process has started and ended. */
+const TIMEOUT_MS = 120_000;
 
 /** Returns a client of the SDK for a node. */
 function client(node) {
@@ -72,7 +77,7 @@ describe("a chain for each test", () => {
 });
 
 /** Starts a process that starts a node, and returns it with the URL of the node. */
-async function startInChild(after) {
+async function startInChild(t, after) {
   const script = `
     const { LedgerNode } = await import(${JSON.stringify(PACKAGE)});
     const node = await LedgerNode.start();
@@ -81,6 +86,7 @@ async function startInChild(after) {
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  t.after(() => child.kill("SIGKILL"));
   const [url] = await once(createInterface({ input: child.stdout }), "line");
   return { child, url };
 }
@@ -96,12 +102,45 @@ async function ended(url) {
   throw new Error(`a node still serves at ${url}`);
 }
 
-test("a node ends with the process that started it", async () => {
+test("a node ends with the process that started it", { timeout: TIMEOUT_MS }, async (t) => {
   // A process that forgets its node ends, and one that is killed cannot stop it.
-  const forgetful = await startInChild("");
+  const forgetful = await startInChild(t, "");
   await once(forgetful.child, "exit");
   await ended(forgetful.url);
-  const killed = await startInChild("setInterval(() => {}, 1_000);");
+  const killed = await startInChild(t, "setInterval(() => {}, 1_000);");
   killed.child.kill("SIGKILL");
   await ended(killed.url);
+});
+
+/** Runs the program with npx, as installed in a new directory, in a process group of its own. */
+async function npx(t, ...words) {
+  const directory = await mkdtemp(join(tmpdir(), "ledger-node-npx-"));
+  t.after(() => rm(directory, { recursive: true }));
+  const programs = join(directory, "node_modules", ".bin");
+  await mkdir(programs, { recursive: true });
+  await symlink(binary(), join(programs, "ledger-node"));
+  const child = spawn("npx", ["--no", "ledger-node", ...words], {
+    cwd: directory,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  t.after(() => {
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // All processes of the group have ended.
+    }
+  });
+  return child;
+}
+
+/** Collects the text of a stream up to its end. */
+async function text(stream) {
+  return (await stream.setEncoding("utf8").toArray()).join("");
+}
+
+test("npx ends with the exit code of the program", async (t) => {
+  const child = await npx(t, "config", "--set", "chain.id=0");
+  const [[code], log] = await Promise.all([once(child, "exit"), text(child.stderr)]);
+  assert.equal(code, 2, log);
 });
