@@ -65,6 +65,14 @@ pub enum ServerTlsError {
         /// The problem with the file.
         message: String,
     },
+    /// Neither file can be read, or neither holds what it should.
+    #[error("{certificate}; {private_key}")]
+    Both {
+        /// The error of the certificate.
+        certificate: Box<Self>,
+        /// The error of the private key.
+        private_key: Box<Self>,
+    },
     /// rustls rejects the certificate or the private key, or the key is not that of the
     /// certificate.
     #[error(

@@ -58,18 +58,23 @@ impl CertificateFiles {
     /// * [`ServerTlsError::Unreadable`] if a file exceeds 1 MiB, is not a regular file, or cannot be
     ///   read.
     /// * [`ServerTlsError::Malformed`] if a file is not a PEM file of its kind.
+    /// * [`ServerTlsError::Both`] with one of these errors for each file.
     /// * [`ServerTlsError::Unusable`] if rustls rejects the certificate or the key, or if the key is not
     ///   that of the certificate.
     pub fn load(&self) -> Result<LoadedCertificate, ServerTlsError> {
-        let chain = certificates(&self.certificate)?;
-        let key_file = read(TlsFile::PrivateKey, &self.private_key)?;
-        let key = PrivateKeyDer::from_pem_slice(&key_file.content).map_err(|error| {
-            if is_encrypted(&key_file.content) {
-                encrypted(&self.private_key)
-            } else {
-                malformed(TlsFile::PrivateKey, &self.private_key, &error)
+        let (chain, PrivateKey { key, mode }) = match (
+            certificates(&self.certificate),
+            private_key(&self.private_key),
+        ) {
+            (Ok(chain), Ok(private_key)) => (chain, private_key),
+            (Err(certificate), Err(private_key)) => {
+                return Err(ServerTlsError::Both {
+                    certificate: Box::new(certificate),
+                    private_key: Box::new(private_key),
+                });
             }
-        })?;
+            (Err(error), Ok(_)) | (Ok(_), Err(error)) => return Err(error),
+        };
         let fingerprint = chain.first().map(fingerprint).unwrap_or_default();
         let certified_key =
             CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(|source| {
@@ -83,7 +88,7 @@ impl CertificateFiles {
             files: self.clone(),
             certified_key: Arc::new(certified_key),
             fingerprint,
-            exposed_key_mode: exposed_mode(key_file.mode),
+            exposed_key_mode: exposed_mode(mode),
         })
     }
 }
@@ -187,6 +192,23 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ServerTlsEr
         Ok(chain) if chain.is_empty() => Err(malformed(pem::Error::NoItemsFound)),
         Ok(chain) => Ok(chain),
         Err(error) => Err(malformed(error)),
+    }
+}
+
+/// A private key as it was read.
+struct PrivateKey {
+    key: PrivateKeyDer<'static>,
+    /// File type and permissions.
+    mode: u32,
+}
+
+/// Returns the private key of a file.
+fn private_key(path: &Path) -> Result<PrivateKey, ServerTlsError> {
+    let PemFile { content, mode } = read(TlsFile::PrivateKey, path)?;
+    match PrivateKeyDer::from_pem_slice(&content) {
+        Ok(key) => Ok(PrivateKey { key, mode }),
+        Err(_) if is_encrypted(&content) => Err(encrypted(path)),
+        Err(error) => Err(malformed(TlsFile::PrivateKey, path, &error)),
     }
 }
 

@@ -421,6 +421,32 @@ fn check_prints_the_chain_of_the_genesis_file_and_writes_nothing() {
 }
 
 #[test]
+fn check_names_each_file_of_each_certificate() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("text");
+    fs::write(&file, "no certificate").unwrap();
+    let output = check(
+        directory.path(),
+        &[
+            "api.tls_certificate=/no.pem",
+            "api.tls_private_key=/no.key",
+            "admin.tls_certificate=/other.pem",
+            &format!("admin.tls_private_key={}", file.display()),
+        ],
+    );
+    check_rejected(
+        &output,
+        &[
+            "ledger-node: configuration: api.tls_certificate = \"/no.pem\"",
+            "\nledger-node: configuration: api.tls_private_key = \"/no.key\"",
+            "\nledger-node: configuration: admin.tls_certificate = \"/other.pem\"",
+            "\nledger-node: configuration: admin.tls_private_key = ",
+            "holds no private key",
+        ],
+    );
+}
+
+#[test]
 fn check_names_all_errors_of_a_start() {
     let mut node = TestNode::start(&[]);
     let used = node.authority().to_owned();

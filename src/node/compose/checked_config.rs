@@ -39,7 +39,7 @@ impl ConfigCheck {
         let mut errors = settings_errors(config.settings());
         errors.extend(check_in_memory(config).err());
         let genesis = configured_genesis(config).map_err(|error| errors.push(error));
-        let certificates = LoadedCertificates::load(config).map_err(|error| errors.push(error));
+        let certificates = LoadedCertificates::load(config).map_err(|found| errors.extend(found));
         let admin_token = configured_token(config).map_err(|error| errors.push(error));
         Self {
             genesis: genesis.ok(),

@@ -75,9 +75,9 @@ impl TlsSettings {
     ///
     /// # Errors
     ///
-    /// Returns [`ConfigError::BadValue`] if a file cannot be read or is not a PEM file of its kind,
-    /// and [`ConfigError::Contradiction`] if the key is not that of the certificate.
-    pub fn load(&self, config: &Config) -> Result<Option<LoadedCertificate>, ConfigError> {
+    /// Returns [`ConfigError::BadValue`] for each file that cannot be read or is not a PEM file of
+    /// its kind, or [`ConfigError::Contradiction`] if the key is not that of the certificate.
+    pub fn load(&self, config: &Config) -> Result<Option<LoadedCertificate>, Vec<ConfigError>> {
         let paths = (self.paths)(config.settings());
         let (Some(certificate), Some(private_key)) = (paths.certificate, paths.private_key) else {
             return Ok(None);
@@ -88,17 +88,25 @@ impl TlsSettings {
         };
         let loaded = files
             .load()
-            .map_err(|error| self.config_error(config, error))?;
+            .map_err(|error| self.config_errors(config, error))?;
         Ok(Some(loaded))
     }
 
-    /// Returns the error of files that the settings name.
-    fn config_error(&self, config: &Config, error: ServerTlsError) -> ConfigError {
+    /// Returns the errors of files that the settings name.
+    fn config_errors(&self, config: &Config, error: ServerTlsError) -> Vec<ConfigError> {
         let setting = |file| match file {
             TlsFile::Certificate => self.certificate,
             TlsFile::PrivateKey => self.private_key,
         };
-        match error {
+        let error = match error {
+            ServerTlsError::Both {
+                certificate,
+                private_key,
+            } => {
+                let mut errors = self.config_errors(config, *certificate);
+                errors.extend(self.config_errors(config, *private_key));
+                return errors;
+            }
             ServerTlsError::Unreadable { file, path, source } => {
                 config.unreadable_file(setting(file), &path, &source)
             }
@@ -118,7 +126,8 @@ impl TlsSettings {
                 self.private_key,
                 private_key.display()
             )),
-        }
+        };
+        vec![error]
     }
 }
 
@@ -136,11 +145,19 @@ impl LoadedCertificates {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`TlsSettings::load`].
-    pub fn load(config: &Config) -> Result<Self, ConfigError> {
-        Ok(Self {
-            api: TlsSettings::API.load(config)?,
-            admin: TlsSettings::ADMIN.load(config)?,
-        })
+    /// Returns the errors of [`TlsSettings::load`] for all listeners.
+    pub fn load(config: &Config) -> Result<Self, Vec<ConfigError>> {
+        let (api, admin) = (
+            TlsSettings::API.load(config),
+            TlsSettings::ADMIN.load(config),
+        );
+        match (api, admin) {
+            (Ok(api), Ok(admin)) => Ok(Self { api, admin }),
+            (api, admin) => Err([api.err(), admin.err()]
+                .into_iter()
+                .flatten()
+                .flatten()
+                .collect()),
+        }
     }
 }
