@@ -143,6 +143,49 @@ fn new_replaces_no_file_and_makes_no_chain_without_coins_by_mistake() {
 }
 
 #[test]
+fn new_lists_the_validators_in_the_order_of_the_options() {
+    // Public keys of the secrets 1 and 2 of RFC 8032.
+    const KEYS: [&str; 2] = [
+        "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+        "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    let new = |out: &str, keys: &[&str]| {
+        let keys = keys.iter().flat_map(|&key| ["--validator", key]);
+        let mut arguments = vec!["new", "--chain-id", "7", "--no-coins", "--out", out];
+        arguments.extend(keys);
+        genesis(directory.path(), &arguments)
+    };
+    let prefixed = format!("0x{}", KEYS[1]);
+    let two = printed(&new("two.toml", &[KEYS[0], &prefixed]));
+    assert!(
+        two.contains("order: 2 validators agree on the blocks"),
+        "{two}"
+    );
+    let text = fs::read_to_string(directory.path().join("two.toml")).unwrap();
+    let values: toml::Table = text.parse().unwrap();
+    let listed: Vec<_> = values["validators"].as_array().unwrap().iter().collect();
+    let listed: Vec<_> = listed.iter().map(|key| key.as_str().unwrap()).collect();
+    assert_eq!(listed, KEYS.map(|key| format!("0x{key}")), "{text}");
+    let shown = printed(&genesis(directory.path(), &["show", "two.toml"]));
+    assert_eq!(two, format!("wrote two.toml\n{shown}"));
+    let one = printed(&new("one.toml", &[KEYS[0]]));
+    assert!(
+        one.contains("order: 1 validator decides the blocks"),
+        "{one}"
+    );
+    let twice = new("twice.toml", &[KEYS[0], KEYS[0]]);
+    check_failed(&twice, &["validator 0x", "is listed twice"]);
+    let short = new("short.toml", &[&KEYS[0][2..]]);
+    let message = String::from_utf8(short.stderr).unwrap();
+    assert_eq!(short.status.code(), Some(2), "{message}");
+    assert!(message.contains("--validator"), "{message}");
+    for name in ["twice.toml", "short.toml"] {
+        assert!(!directory.path().join(name).exists(), "{name}");
+    }
+}
+
+#[test]
 fn check_names_each_fault_with_its_line() {
     let directory = tempfile::tempdir().unwrap();
     let check = |text: &str| {

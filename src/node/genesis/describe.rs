@@ -25,6 +25,7 @@ pub fn describe_chain(genesis: &Genesis) -> Result<String, GenesisError> {
     };
     let order = match genesis.validators.len() {
         0 => "one node orders the blocks".to_owned(),
+        1 => "1 validator decides the blocks".to_owned(),
         count => format!("{count} validators agree on the blocks"),
     };
     let upgrades = match FrameworkUpgrade::format_list(&parameters.framework_upgrades).as_str() {
