@@ -9,6 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
     fs,
+    io::PipeWriter,
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -105,13 +106,30 @@ async fn starts_at_the_chosen_time_with_the_chosen_accounts() {
     );
 }
 
-#[tokio::test]
-async fn ends_when_its_standard_input_is_closed() {
+/// Starts a node that ends when its standard input is closed, and returns it with the other end.
+fn start_with_input() -> (TestNode, PipeWriter) {
     let arguments = ["run", "--in-memory", "--until-stdin-closes"];
     let (directory, mut command) = in_memory(&arguments, &[]);
     let (input, held) = std::io::pipe().unwrap();
     command.stdin(Stdio::from(input));
-    let mut node = TestNode::spawn(command, directory, Vec::new());
+    (TestNode::spawn(command, directory, Vec::new()), held)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn all_threads_have_one_scheduling_policy_while_standard_input_is_watched() {
+    let (node, _held) = start_with_input();
+    let policies = node.scheduling_policies();
+    assert!(policies.len() > 5, "{policies:?}");
+    assert!(
+        policies.iter().all(|policy| *policy == policies[0]),
+        "{policies:?}"
+    );
+}
+
+#[tokio::test]
+async fn ends_when_its_standard_input_is_closed() {
+    let (mut node, held) = start_with_input();
     assert_eq!(node.try_ended(), None);
     // The system closes it too if the process that holds it is killed.
     drop(held);

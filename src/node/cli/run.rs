@@ -34,11 +34,12 @@ pub struct Arguments {
 pub fn execute(before: ConfigOptions, arguments: Arguments) -> Result<(), CliError> {
     let options = &before.followed_by(arguments.options);
     let config = Config::load(options, std::env::vars_os())?;
-    if arguments.until_stdin_closes {
-        stop_when_stdin_closes()
-            .map_err(|error| CliError::fatal("watching standard input", &error))?;
-    }
     let hooks = RunHooks {
+        on_threads: if arguments.until_stdin_closes {
+            stop_when_stdin_closes
+        } else {
+            || Ok(())
+        },
         on_ready: print_ready,
         on_abort: |message| CliError::Fatal(message).exit(),
         on_early_stop: || {

@@ -41,9 +41,12 @@ use ledger_store::FileSize;
 use ledger_types::Genesis;
 use std::{io, path::Path};
 
-/// The functions with which a command reports on a run.
+/// The functions of a command that a run calls.
 #[derive(Clone, Copy, Debug)]
 pub struct RunHooks {
+    /// Starts the threads of the command. The node has set the scheduling policy that they inherit,
+    /// and handles signals.
+    pub on_threads: fn() -> io::Result<()>,
     /// Prints that the node serves.
     pub on_ready: fn(&Greeting) -> io::Result<()>,
     /// Ends the process immediately, because the ledger is damaged or because of a signal during a
@@ -100,6 +103,8 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         }
         Interrupted::Stop => (hooks.on_abort)(format!("a second signal, {signal}, ended the stop")),
     })?;
+    (hooks.on_threads)()
+        .map_err(|error| RunError::fatal("starting the threads of the command", &error))?;
     let opening = report_step("opening the ledger", config.settings());
     let ledger = open_ledger(config.settings(), prepared.genesis)?;
     drop(opening);
