@@ -125,6 +125,11 @@ async fn rejects_requests_only_while_the_mailbox_capacity_is_low() {
         (recommended().await == 16_384).then_some(())
     })
     .await;
+    let page = format!("{}/console/settings", node.admin);
+    let page = node.http.get(&page).await.text;
+    for part in ["Recommended: 16384", "data-fill=\"16384\""] {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
 
     let raised = set_capacity(&node, "mempool", 10_000).await;
     let lowered_ms = lowered_at.elapsed().as_millis() as u64;
