@@ -234,6 +234,9 @@ pub struct WorkConfig {
     /// Nice value of the reader threads and of the renderers, 0 to 19. A higher nice value of the
     /// process stays. The thread of point reads does not have it.
     pub nice: u8,
+    /// Maximum estimated duration of the point reads that wait for their thread, in milliseconds,
+    /// at least 1. It can be changed while the node runs.
+    pub point_read_budget_ms: u64,
     /// Maximum estimated duration of the queries that wait for a reader thread, in milliseconds, at
     /// least 1. It can be changed while the node runs.
     pub read_budget_ms: u64,
@@ -248,6 +251,7 @@ impl Default for WorkConfig {
     fn default() -> Self {
         Self {
             nice: 5,
+            point_read_budget_ms: 100,
             read_budget_ms: 1_000,
             render_budget_ms: 1_000,
             call_time_max_ms: 1_000,

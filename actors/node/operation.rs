@@ -170,6 +170,16 @@ impl NodeHandle {
         self.node().queues.budgets().map(Budget::status).into()
     }
 
+    /// Returns the status of the budget of a queue of work.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TuneError::UnknownBudget`] if there is no budget with this name.
+    pub fn budget(&self, name: &str) -> Result<BudgetStatus, TuneError> {
+        let budget = self.node().queues.find_budget(name)?;
+        Ok(budget.status())
+    }
+
     /// Changes the estimated duration of the work that may wait in a queue, in milliseconds.
     ///
     /// # Errors

@@ -31,10 +31,6 @@ pub(crate) const POINT_THREAD: &str = "point-reader";
 /// waits with the other queries.
 const POINT_READ_USECS_MAX: u64 = 100;
 
-/// Maximum estimated duration of the point reads that wait, in milliseconds. One thread runs nothing
-/// else, so they wait about as long, and longer if reads wait for the disk.
-const POINT_READS_MS: u64 = 100;
-
 /// Maximum number of attempts to open a snapshot at the Head.
 ///
 /// An attempt fails if the Head's version is pruned before the snapshot is open. That happens only
@@ -118,7 +114,7 @@ pub(crate) struct ReaderTurns {
 }
 
 impl ReadQueues {
-    /// Creates the queues, of at most `jobs_max` queries each, with the budget of `config`, and
+    /// Creates the queues, of at most `jobs_max` queries each, with the budgets of `config`, and
     /// both sides of their turns. `point_meter` records the point reads, and `meter` the other
     /// queries.
     pub(crate) fn new(
@@ -138,8 +134,8 @@ impl ReadQueues {
         };
         let point_reads = QueueLimits {
             name: "point_reads",
-            budget: "point_reads_ms",
-            budget_ms: POINT_READS_MS,
+            budget: "work.point_read_budget_ms",
+            budget_ms: config.point_read_budget_ms,
             ..reads
         };
         let (point_reads, point_sender, point_receiver) =

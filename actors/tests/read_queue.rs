@@ -217,7 +217,7 @@ async fn rejects_point_reads_beyond_their_budget_and_serves_other_queries() {
         matches!(
             &rejected,
             Err(NodeError::Overloaded(Overload {
-                limit: "point_reads_ms",
+                limit: "work.point_read_budget_ms",
                 value: 100,
                 ..
             }))

@@ -112,6 +112,13 @@ async fn other_routes_of_the_admin_listener_change_the_same_settings() {
         ),
         (
             Method::PATCH,
+            "/budgets/point_reads",
+            json!({ "capacity_ms": 9 }),
+            "work.point_read_budget_ms",
+            json!(9),
+        ),
+        (
+            Method::PATCH,
             "/budgets/renderings",
             json!({ "capacity_ms": 8 }),
             "work.render_budget_ms",

@@ -2,10 +2,13 @@
 
 use super::{
     actors::tune_error,
-    change::{author, change_error, change_one},
+    change::{change_error, change_one},
     context::{Admin, BODY_BYTES_MAX, parse_body},
 };
-use crate::config::{BUDGET_MS, Kind, Value};
+use crate::{
+    config::{BUDGET_MS, Kind, Value},
+    observe::budget_setting,
+};
 use actix_web::{
     HttpRequest, HttpResponse,
     web::{Data, Path},
@@ -48,33 +51,15 @@ pub async fn change(
         ))
         .response();
     }
-    let key = match name.as_str() {
-        "reads" => "work.read_budget_ms",
-        "renderings" => "work.render_budget_ms",
-        // The budget of point reads has no setting.
-        name => return change_budget(&request, &admin, name, capacity_ms),
+    let key = match admin.node.budget(&name) {
+        Ok(status) => budget_setting(status.name).expect("each budget has a setting"),
+        Err(error) => return tune_error(&error),
     };
     if let Err(error) = change_one(&request, &admin, key, Value::Integer(capacity_ms)) {
         return change_error(&error);
     }
-    let budgets = admin.node.budgets();
-    let changed = budgets.into_iter().find(|budget| budget.name == *name);
-    HttpResponse::Ok().json(changed)
-}
-
-/// Changes a budget without a setting, until the next start.
-fn change_budget(
-    request: &HttpRequest,
-    admin: &Admin,
-    name: &str,
-    capacity_ms: u64,
-) -> HttpResponse {
-    match admin.node.set_budget(name, capacity_ms) {
-        Ok(status) => {
-            let author = author(request);
-            tracing::info!(author, budget = status.name, capacity_ms, "budget changed");
-            HttpResponse::Ok().json(status)
-        }
+    match admin.node.budget(&name) {
+        Ok(changed) => HttpResponse::Ok().json(changed),
         Err(error) => tune_error(&error),
     }
 }

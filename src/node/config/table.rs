@@ -380,7 +380,8 @@ settings! {
     "storage.read_queue_capacity" => node.storage.read_queue_capacity,
         Integer(1..=1_000_000), "queries",
         "Maximum number of queries that wait for a reader thread, and of point reads that wait for \
-         theirs; beyond it, requests get 503. work.read_budget_ms limits their cost.";
+         theirs; beyond it, requests get 503. work.read_budget_ms and work.point_read_budget_ms \
+         limit their cost.";
     "storage.cache_bytes" => store.cache_bytes, Integer(1..=MAX), "bytes",
         "Memory for database pages, in addition to the page cache of the system, which does most \
          of the work. Eight times the default gained nothing measurable.";
@@ -403,6 +404,12 @@ settings! {
         "Nice value of the threads that run pages, views and simulations and that render \
          responses; a higher one of the process applies instead. With fewer cores than work, point \
          reads, the health check and commits come first. Linux only.";
+    "work.point_read_budget_ms" => node.work.point_read_budget_ms, Integer(BUDGET_MS),
+        "ms of work", Now,
+        "Maximum estimated duration of the queries of a few rows that wait for their thread; \
+         beyond it, requests get 503. The thread runs nothing else, so the last one waits about as \
+         long, and longer if reads wait for the disk. The admin listener (/budgets/point_reads) \
+         changes it too.";
     "work.read_budget_ms" => node.work.read_budget_ms, Integer(BUDGET_MS), "ms of work", Now,
         "Maximum estimated duration of the queries that wait for a reader thread; beyond it, \
          requests get 503. Clients take turns, and one holds at most as much as is free: alone \

@@ -53,14 +53,13 @@ const REJECTED_PER_S_MIN: f64 = 1.0;
 
 /// First words of the limits whose rejections limit the throughput of the REST interface. The
 /// others are those of the admin listener and the faucet.
-const LIMITS: [&str; 12] = [
+const LIMITS: [&str; 11] = [
     "api.max_connections_per_address",
     "api.max_in_flight",
     "api.answers_bytes_max",
     "api.bodies_bytes_max",
     "actors.",
     "mempool.capacity",
-    "point_reads_ms",
     "signatures.",
     "storage.",
     "wait.",

@@ -36,4 +36,5 @@ pub use snapshot::StageKind;
 pub use snapshot::{
     Edge, History, Limit, LimitKind, Processor, Queue, SeriesHistory, Snapshot, Stage,
 };
+pub use stages::budget_setting;
 pub use threads::ProcessReading;

@@ -213,7 +213,7 @@ fn rejected(of: &Interval<'_>, is_counted: fn(&str) -> bool) -> f64 {
 }
 
 fn is_of_work(limit: &str) -> bool {
-    ["work.", "storage.", "point_reads_ms", "waiting renderings"]
+    ["work.", "storage.", "waiting renderings"]
         .iter()
         .any(|start| limit.starts_with(start))
 }

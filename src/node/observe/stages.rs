@@ -415,9 +415,10 @@ fn mailbox_setting(actor: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the setting of a budget. The one of point reads is a constant.
-fn budget_setting(budget: &str) -> Option<&'static str> {
+/// Returns the setting of a budget.
+pub fn budget_setting(budget: &str) -> Option<&'static str> {
     match budget {
+        "point_reads" => Some("work.point_read_budget_ms"),
         "reads" => Some("work.read_budget_ms"),
         "renderings" => Some("work.render_budget_ms"),
         _ => None,

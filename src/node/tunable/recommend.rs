@@ -65,9 +65,10 @@ pub(super) fn recommend(
         "api.max_in_flight" | "api.max_connections_per_address" => {
             (connections - connections / OTHERS, while_busy(load))
         }
-        "work.read_budget_ms" | "work.render_budget_ms" | "signatures.queue_capacity" => {
-            (*range.end(), while_busy(load))
-        }
+        "work.point_read_budget_ms"
+        | "work.read_budget_ms"
+        | "work.render_budget_ms"
+        | "signatures.queue_capacity" => (*range.end(), while_busy(load)),
         _ if setting.name() == "mailbox_capacity" => (*range.end(), while_busy(load)),
         _ => return None,
     };
@@ -120,6 +121,7 @@ mod tests {
     fn doubles_a_capacity_that_rejects_while_its_threads_have_time() {
         for (key, doubled) in [
             ("actors.mempool.mailbox_capacity", 32_768),
+            ("work.point_read_budget_ms", 200),
             ("work.read_budget_ms", 2_000),
             ("signatures.queue_capacity", 32_768),
             // Seven eighths of api.max_in_flight.

@@ -49,6 +49,9 @@ impl Targets {
             }
             "filter.rules" => drop(node.set_filter(settings.node.filter.clone())),
             "wait.capacity" => node.set_wait_capacity(settings.node.wait.capacity),
+            "work.point_read_budget_ms" => {
+                self.set_budget("point_reads", settings.node.work.point_read_budget_ms);
+            }
             "work.read_budget_ms" => self.set_budget("reads", settings.node.work.read_budget_ms),
             "work.render_budget_ms" => {
                 self.set_budget("renderings", settings.node.work.render_budget_ms);
