@@ -10,7 +10,7 @@ mod manage;
 mod stores;
 
 pub use manage::{ENOT_MANAGED, ENOT_MANAGER, ManagedFungibleAsset};
-pub use stores::StoreCreation;
+pub use stores::{EPRIMARY_STORE_OF_COIN, StoreCreation};
 
 use super::{
     fungible_asset::Metadata,
@@ -55,6 +55,6 @@ pub(super) fn module() -> ModuleDeclaration {
             StoreCreation::declaration(),
         ],
         functions,
-        errors: &[ENOT_MANAGER, ENOT_MANAGED],
+        errors: &[ENOT_MANAGER, ENOT_MANAGED, EPRIMARY_STORE_OF_COIN],
     }
 }

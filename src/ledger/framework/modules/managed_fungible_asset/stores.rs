@@ -2,12 +2,19 @@
 //!
 //! An account can separate parts of its balance, or transfer a store with its content.
 
+use super::MODULE;
 use crate::modules::{
+    coin,
     fungible_asset::{self, FungibleStore, Metadata},
-    object::{self, Object},
+    object::{self, Object, user_derived_address},
 };
 use ledger_types::{AccountAddress, TypeTag};
-use ledger_vm::{Context, Function, Signer, VmError, move_structs};
+use ledger_vm::{Context, Function, Signer, VmError, abort_codes, move_structs};
+
+abort_codes! {
+    pub EPRIMARY_STORE_OF_COIN = InvalidArgument 3
+        "the primary store of a coin cannot be removed, because its event streams would restart";
+}
 
 move_structs! {
     module "managed_fungible_asset";
@@ -38,12 +45,27 @@ fn create_store(
     })
 }
 
+/// Removes an empty store of the caller, except the primary store of a coin.
+///
+/// A store that is created again at the address of a removed one would number the events of its
+/// streams from 0 again. Genesis also creates primary stores of the chain's coin without a deposit,
+/// which a removal would refund.
 fn remove_store(
     context: &mut Context<'_>,
     _: &[TypeTag],
     owner: Signer,
     store: Object<FungibleStore>,
 ) -> Result<(), VmError> {
+    let asset = fungible_asset::store_at(context, store.inner)?
+        .metadata
+        .inner;
+    // The owner of a primary store never changes. The caller may own it through an object.
+    let direct_owner = object::owner_of(context, store.inner)?;
+    let is_primary =
+        direct_owner.is_some_and(|owner| user_derived_address(owner, asset) == store.inner);
+    if is_primary && coin::is_paired(context, asset)? {
+        return context.abort(MODULE, &EPRIMARY_STORE_OF_COIN);
+    }
     fungible_asset::remove_store(context, owner.0, store.inner)
 }
 

@@ -6,14 +6,19 @@ use super::{
 };
 use crate::functions::{
     Case, Expected, args,
+    coin::{create_funded_coin, paired_asset},
     fungible_asset::{
-        METADATA, MOON_BALANCE, create_moon, create_store, primary_store, store_balance,
+        METADATA, MOON_BALANCE, STORE, create_moon, create_store, primary_store, store_balance,
     },
     managed_object::event_field,
-    object::owner,
+    object::{create_named_object, owner},
 };
 
 const CREATE_STORE: &str = "0x1::managed_fungible_asset::create_store";
+const PRIMARY_STORE_OF_COIN: Expected = Expected::Abort(
+    "0x1::managed_fungible_asset: EPRIMARY_STORE_OF_COIN(0x10003): the primary store of a coin cannot be \
+     removed, because its event streams would restart",
+);
 const REMOVE_STORE: &str = "0x1::managed_fungible_asset::remove_store";
 
 pub(super) fn cases() -> Vec<Case> {
@@ -41,12 +46,18 @@ fn created_stores() -> Vec<Case> {
         ),
         Case::new(
             CREATE_STORE,
-            "paired asset of a coin",
-            Expected::Abort(
-                "0x1::managed_fungible_asset: EPAIRED_WITH_COIN(0x10003): this asset is a coin's, which lies \
-                 in coin stores alone",
-            ),
-            |world| world.call(0, CREATE_STORE, &[], args![NATIVE]),
+            "paired asset of the chain's coin",
+            Expected::Success(&["0x1::managed_fungible_asset::StoreCreation"]),
+            |world| {
+                let executed = world.call(0, CREATE_STORE, &[], args![NATIVE]);
+                let event = "0x1::managed_fungible_asset::StoreCreation";
+                let store = event_field(world, &executed, event, "store");
+                let primary = primary_store(world, world.address(0), NATIVE);
+                let transfer = "0x1::fungible_asset::transfer";
+                world.call_ok(0, transfer, &[STORE], args![primary, store, 7u64]);
+                assert_eq!(store_balance(world, store), 7);
+                executed
+            },
         ),
     ]
 }
@@ -101,6 +112,37 @@ fn removed_stores() -> Vec<Case> {
             let store = primary_store(world, owner, asset);
             world.call(1, REMOVE_STORE, &[], args![store])
         }),
+        Case::new(
+            REMOVE_STORE,
+            "secondary store of a coin",
+            REMOVED,
+            |world| {
+                let store = create_store(world, 1, NATIVE);
+                world.call(1, REMOVE_STORE, &[], args![store])
+            },
+        ),
+        Case::new(
+            REMOVE_STORE,
+            "empty primary store of a coin",
+            PRIMARY_STORE_OF_COIN,
+            |world| {
+                let coin = create_funded_coin(world, &[0]);
+                let store = primary_store(world, world.address(0), paired_asset(world, &coin));
+                world.call(0, REMOVE_STORE, &[], args![store])
+            },
+        ),
+        Case::new(
+            REMOVE_STORE,
+            "empty primary store of an object",
+            PRIMARY_STORE_OF_COIN,
+            |world| {
+                let object = create_named_object(world, b"a");
+                let transfer = "0x1::node_account::transfer";
+                world.call_ok(0, transfer, &[], args![object, 0u64]);
+                let store = primary_store(world, object, NATIVE);
+                world.call(0, REMOVE_STORE, &[], args![store])
+            },
+        ),
         Case::new(
             REMOVE_STORE,
             "by an account that does not own the store",
