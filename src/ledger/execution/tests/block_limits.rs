@@ -130,7 +130,9 @@ fn shares_ordered_transactions_without_copying_them() {
 #[test]
 fn ends_a_block_after_the_transaction_that_reaches_the_gas_limit() {
     let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
-    let transactions = transfers(&chain, 15);
+    // The number is prime, so the last block is not full.
+    let mut transactions = transfers(&chain, 16);
+    transactions.truncate(47);
     let blocks = execute_all(&mut chain, transactions);
     assert!(blocks.len() > 2);
     for (block, is_last) in blocks.iter().zip((1..).map(|n| n == blocks.len())) {

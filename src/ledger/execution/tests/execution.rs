@@ -4,11 +4,14 @@ use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
     development_accounts, genesis::DEVELOPMENT_BALANCE, validate_for_admission,
 };
-use ledger_framework::{AssetType, balance};
+use ledger_framework::{
+    AssetType, balance,
+    modules::{account::Account, fungible_asset::ConcurrentSupply},
+};
 use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, ValidationStatus,
-    transaction::TransactionPayload,
+    state::group_members, transaction::TransactionPayload,
 };
 
 fn key(number: usize) -> Ed25519PrivateKey {
@@ -32,20 +35,11 @@ fn single_user_transaction(block: &ledger_types::ExecutedBlock) -> &ExecutedTran
 }
 
 fn supply(chain: &MemoryChain) -> u128 {
-    let tag = "0x1::coin::CoinInfo<0x1::node_coin::NodeCoin>"
-        .parse()
-        .unwrap();
-    let bytes = &chain.state[&ledger_types::StateKey::resource(&AccountAddress::ONE, &tag)];
-    let json = chain
-        .chain
-        .registry()
-        .value_to_json(&tag.into(), bytes)
-        .unwrap();
-    json["supply"]["vec"][0]["integer"]["vec"][0]["value"]
-        .as_str()
-        .unwrap()
-        .parse()
-        .unwrap()
+    let registry = chain.chain.registry();
+    let group = &chain.state[&registry.group_key(&AccountAddress::NATIVE_ASSET)];
+    let supply = &group_members(group).unwrap()[&registry.tag_of::<ConcurrentSupply>(&[])];
+    let supply: ConcurrentSupply = bcs::from_bytes(supply).unwrap();
+    supply.current.value
 }
 
 #[test]
@@ -63,10 +57,10 @@ fn transfers_the_amount_and_burns_the_fee() {
     );
     let gas_used = transaction.info.v0().gas_used;
     let fee = gas_used * GAS_UNIT_PRICE;
-    // The transfer creates two slots: 8,000 gas units at this price, and 4 per byte.
+    // The transfer creates one slot: 4,000 gas units at this price, and 4 per byte.
     assert!(
-        gas_used > 8_028,
-        "below the intrinsic cost and two slots: {gas_used}"
+        gas_used > 4_028,
+        "below the intrinsic cost and one slot: {gas_used}"
     );
     let types: Vec<String> = transaction
         .events
@@ -76,9 +70,10 @@ fn transfers_the_amount_and_burns_the_fee() {
     assert_eq!(
         types,
         [
-            "0x1::coin::WithdrawEvent",
-            "0x1::account::CoinRegisterEvent",
-            "0x1::coin::DepositEvent",
+            "0x1::fungible_asset::Withdraw",
+            "0x1::fungible_asset::WithdrawEvent",
+            "0x1::fungible_asset::Deposit",
+            "0x1::fungible_asset::DepositEvent",
             "0x1::transaction_fee::FeeStatement"
         ]
     );
@@ -132,7 +127,7 @@ fn commits_failed_transactions_with_only_their_fee() {
             "0x1::node_account::transfer",
             &[],
             arguments(u64::MAX),
-            "Move abort in 0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
+            "Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
         ),
         (
             "0x1::node_account::transfer",
@@ -193,6 +188,10 @@ fn commits_failed_transactions_with_only_their_fee() {
 #[test]
 fn charges_the_whole_gas_limit_if_gas_runs_out() {
     let mut chain = MemoryChain::development();
+    // The limit of an account's first transaction must cover the deposit of the account resource.
+    let call = chain.transfer(address(1), 0);
+    chain.run(&key(0), call);
+    let before = chain.facts(&address(0)).balance;
     let mut raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 5));
     raw.max_gas_amount = 30;
     let transaction = chain.sign(&key(0), raw);
@@ -205,7 +204,7 @@ fn charges_the_whole_gas_limit_if_gas_runs_out() {
     assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 0);
     assert_eq!(
         chain.facts(&address(0)).balance,
-        DEVELOPMENT_BALANCE - 30 * GAS_UNIT_PRICE
+        before - 30 * GAS_UNIT_PRICE
     );
 }
 
@@ -238,17 +237,21 @@ fn charges_used_gas_if_the_call_spends_the_fee() {
 }
 
 #[test]
-fn creates_no_account_at_a_reserved_address() {
-    for reserved in [
+fn transfers_create_no_account_resource() {
+    for to in [
+        UNKNOWN_ADDRESS,
         AccountAddress::ZERO,
         AccountAddress::ONE,
         AccountAddress::NATIVE_ASSET,
     ] {
         let mut chain = MemoryChain::development();
-        let call = chain.transfer(reserved, 1);
+        let key_of_account = chain.chain.registry().resource_key::<Account>(&to, &[]);
+        let before = chain.state.get(&key_of_account).cloned();
+        let call = chain.transfer(to, 1);
         let executed = single_user_transaction(chain.run(&key(0), call)).clone();
-        let status = chain.chain.vm_status(&executed.info.v0().status);
-        assert!(status.contains("ECANNOT_RESERVED_ADDRESS"), "{status}");
+        assert!(executed.info.v0().status.is_success(), "{to}");
+        assert_eq!(chain.facts(&to).balance, 1, "{to}");
+        assert_eq!(chain.state.get(&key_of_account), before.as_ref(), "{to}");
     }
 }
 
@@ -304,7 +307,7 @@ fn charges_only_the_fee_for_a_transfer_to_itself() {
     let call = chain.transfer(address(1), 9);
     let before = chain.facts(&address(1)).balance;
     let executed = single_user_transaction(chain.run(&key(1), call)).clone();
-    assert_eq!(executed.events.len(), 3);
+    assert_eq!(executed.events.len(), 5);
     assert_eq!(
         chain.facts(&address(1)).balance,
         before - executed.info.v0().gas_used * GAS_UNIT_PRICE

@@ -1,11 +1,12 @@
 //! The JSON form of values and calls, and the ABI, from the declarations of the framework.
 
+use crate::programs::census::table_types;
 use ledger_framework::module_registry;
 use ledger_types::{ModuleId, StateKeyParts, StructTag, TYPE_DEPTH_MAX, TypeTag, Vendor};
 use ledger_vm::ModuleRegistry;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn registry() -> ModuleRegistry {
     module_registry(&"APTOS".parse::<Vendor>().unwrap())
@@ -357,28 +358,40 @@ fn abi_contains_the_names_that_sdks_use() {
 #[test]
 fn decodes_the_genesis_state_by_the_declarations() {
     let chain = ledger_test_support::MemoryChain::development();
-    let round_trip = |tag: StructTag, bytes: &[u8]| {
-        let tag = TypeTag::from(tag);
+    let round_trip = |tag: TypeTag, bytes: &[u8]| {
         let json = chain.chain.registry().value_to_json(&tag, bytes).unwrap();
         let back = chain.chain.registry().value_from_json(&tag, &json).unwrap();
         assert_eq!(back, bytes, "{tag}");
     };
-    let mut members = 0;
+    let (mut groups, mut pairs) = (BTreeSet::new(), 0);
     for (key, bytes) in &chain.state {
         match key.decode().unwrap() {
-            StateKeyParts::Resource { tag, .. } => round_trip(tag, bytes),
-            // The paired asset of the chain's coin is an object.
+            StateKeyParts::Resource { tag, .. } => round_trip(tag.into(), bytes),
             StateKeyParts::ResourceGroup { .. } => {
                 let group: BTreeMap<StructTag, Vec<u8>> = bcs::from_bytes(bytes).unwrap();
-                members += group.len();
+                let mut names: Vec<String> = group.keys().map(|tag| tag.name.to_string()).collect();
+                names.sort_unstable();
+                groups.insert(names.join(" "));
                 group
                     .into_iter()
-                    .for_each(|(tag, bytes)| round_trip(tag, &bytes));
+                    .for_each(|(tag, bytes)| round_trip(tag.into(), &bytes));
+            }
+            // The table of pairs has the chain's coin.
+            StateKeyParts::TableItem { handle, key } => {
+                let (key_type, value_type) = table_types(&chain, &handle);
+                round_trip(key_type, &key);
+                round_trip(value_type, bytes);
+                pairs += 1;
             }
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(members, 3, "ObjectCore, Metadata, PairedCoinType");
+    let expected = [
+        "ConcurrentSupply DeriveRefPod Metadata ObjectCore PairedCoinType PairedFungibleAssetRefs",
+        "FungibleAssetEvents FungibleStore ObjectCore",
+    ];
+    assert_eq!(groups, BTreeSet::from(expected.map(str::to_owned)));
+    assert_eq!(pairs, 1);
 }
 
 fn any_type() -> impl Strategy<Value = TypeTag> {

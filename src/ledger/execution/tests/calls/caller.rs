@@ -5,7 +5,7 @@ use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
     AccountSnapshot, ViewError, development_accounts, development_genesis, view,
 };
-use ledger_framework::FRAMEWORK_VERSION;
+use ledger_framework::{FRAMEWORK_VERSION, modules::object::user_derived_address};
 use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use ledger_types::{
     AccountAddress, ContractEvent, ExecutedTransaction, FrameworkUpgrade, Parameters, StateKey,
@@ -154,11 +154,12 @@ impl Caller {
             .map(ToString::to_string)
             .collect();
         assert_eq!(types, ["0x1::transaction_fee::FeeStatement"], "{function}");
-        let coin = self.chain.chain.registry().native_coin().clone();
-        let coin_store = StructTag::framework("coin", "CoinStore", vec![coin]);
         let account = StructTag::framework("account", "Account", vec![]);
-        let mut fee_slots =
-            [account, coin_store].map(|tag| StateKey::resource(&self.sender(), &tag));
+        let store = user_derived_address(self.sender(), AccountAddress::NATIVE_ASSET);
+        let mut fee_slots = [
+            StateKey::resource(&self.sender(), &account),
+            self.chain.chain.registry().group_key(&store),
+        ];
         let mut written: Vec<&StateKey> = executed.writes.iter().map(|(key, _)| key).collect();
         written.sort_unstable();
         fee_slots.sort_unstable();

@@ -110,7 +110,7 @@ const CREATORS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "they change the sender, whose account its funds created",
+        "they change the sender, whose account resource the transaction creates",
         &[
             "0x1::account::rotate_authentication_key_call",
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key_call",
@@ -119,11 +119,18 @@ const CREATORS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "they create the account of the recipient and pay with the funds of the sender",
+        "they create the store of the recipient and pay with the funds of the sender",
         &[
             "0x1::node_account::batch_transfer",
             "0x1::node_account::create_account",
             "0x1::node_account::transfer",
+        ],
+    ),
+    (
+        "they move the balance of coin stores, and no coin store exists",
+        &[
+            "0x1::coin::migrate_coin_store_to_fungible_store",
+            "0x1::coin::migrate_to_fungible_store",
         ],
     ),
 ];

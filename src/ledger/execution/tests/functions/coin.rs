@@ -1,12 +1,26 @@
 //! Cases of `0x1::coin`, and helpers for the cases of other coin modules.
 
-use crate::functions::{Case, Expected, World, args};
+use crate::functions::{
+    Case, Expected, World, args, event_types,
+    fungible_asset::{METADATA, STORE, create_store, primary_store, store_balance},
+};
 use ledger_execution::{
     development_accounts,
     genesis::{DEVELOPMENT_ACCOUNT_COUNT, DEVELOPMENT_BALANCE, FAUCET_BALANCE},
 };
-use ledger_framework::{AssetType, balance};
-use ledger_types::{AccountAddress, StateKeyParts};
+use ledger_framework::{
+    AssetType, balance,
+    modules::{
+        account::Account,
+        coin::paired_metadata_address,
+        fungible_asset::FungibleAssetEvents,
+        object::{INIT_GUID_CREATION_NUM, user_derived_address},
+    },
+};
+use ledger_types::{
+    AccountAddress, EventKey, ExecutedTransaction, StateKey, StateKeyParts, StructTag,
+    state::group_members,
+};
 use serde_json::{Value, json};
 
 /// An address without an account.
@@ -15,29 +29,35 @@ pub(crate) const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(
 pub(crate) const NATIVE: &str = "0x1::node_coin::NodeCoin";
 
 pub(crate) const INSUFFICIENT: Expected = Expected::Abort(
-    "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
+    "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
 );
-pub(crate) const FROZEN: Expected =
-    Expected::Abort("0x1::coin: EFROZEN(0x5000a): the account's coin store is frozen");
+pub(crate) const FROZEN: Expected = Expected::Abort(
+    "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
+);
 pub(crate) const NOT_PUBLISHED: Expected = Expected::Abort(
     "0x1::coin: ECOIN_INFO_NOT_PUBLISHED(0x10003): this type is no coin: it was not initialised",
-);
-pub(crate) const OVERFLOW: Expected = Expected::Abort(
-    "0x1::coin: EBALANCE_OVERFLOW(0x2001e): the recipient's balance would exceed 64 bits",
 );
 pub(crate) const RESERVED: Expected = Expected::Abort(
     "0x1::account: ECANNOT_RESERVED_ADDRESS(0x10005): this address is reserved for the framework",
 );
 
-/// Events of a payment to an existing store.
-pub(crate) const PAID: Expected =
-    Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
-/// Events of a payment to an address without a store.
-pub(crate) const PAID_FIRST: Expected = Expected::Success(&[
-    "0x1::coin::WithdrawEvent",
-    "0x1::account::CoinRegisterEvent",
-    "0x1::coin::DepositEvent",
+/// Events of a payment. The stores of a coin have event streams, which repeat the module events.
+pub(crate) const PAID: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::WithdrawEvent",
+    "0x1::fungible_asset::Deposit",
+    "0x1::fungible_asset::DepositEvent",
 ]);
+/// Events of the first operation on a coin, which creates its paired asset.
+pub(crate) const PAIRED: Expected =
+    Expected::Success(&["0x1::fungible_asset::Creation", "0x1::coin::PairCreation"]);
+
+/// Returns whether there is an account resource at `address`.
+pub(crate) fn has_account_resource(world: &World, address: AccountAddress) -> bool {
+    let registry = world.chain().registry();
+    let key = registry.resource_key::<Account>(&address, &[]);
+    world.chain.state.contains_key(&key)
+}
 
 /// Returns the address of a development account.
 pub(crate) fn account_address(number: usize) -> AccountAddress {
@@ -87,7 +107,7 @@ pub(crate) fn view(world: &World, name: &str, coin: &str, arguments: Vec<Vec<u8>
         .remove(0)
 }
 
-/// Returns the address of the paired asset of a coin.
+/// Returns the address of the paired asset of a coin, which exists.
 pub(crate) fn paired_asset(world: &World, coin: &str) -> AccountAddress {
     let paired = view(world, "paired_metadata", coin, vec![]);
     paired["vec"][0]["inner"].as_str().unwrap().parse().unwrap()
@@ -125,6 +145,22 @@ pub(crate) fn balance_of(world: &World, owner: AccountAddress, asset: &AssetType
     balance(world.chain(), &world.chain, &owner, asset).unwrap()
 }
 
+/// Returns whether `owner` has a primary store of the coin's paired asset.
+pub(crate) fn has_store(world: &World, coin: &str, owner: AccountAddress) -> bool {
+    let exists = "0x1::primary_fungible_store::primary_store_exists";
+    world.view(exists, &[METADATA], args![owner, paired_asset(world, coin)])[0] == true
+}
+
+/// Returns whether the primary store of `owner` is frozen.
+pub(crate) fn is_frozen(world: &World, coin: &str, owner: AccountAddress) -> bool {
+    let is_frozen = "0x1::primary_fungible_store::is_frozen";
+    world.view(
+        is_frozen,
+        &[METADATA],
+        args![owner, paired_asset(world, coin)],
+    )[0] == true
+}
+
 /// Asserts the balance of `owner`, by the name of the coin and by that of its paired asset.
 pub(crate) fn assert_holds(world: &World, coin: &str, owner: AccountAddress, amount: u64) {
     assert_eq!(
@@ -151,8 +187,10 @@ pub(crate) fn assert_holds(world: &World, coin: &str, owner: AccountAddress, amo
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = register();
+    cases.extend(migrations());
     cases.extend(transfer());
     cases.extend(rejected_transfers());
+    cases.extend(stores());
     cases
 }
 
@@ -161,34 +199,35 @@ fn register() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "creates the store",
-            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            "changes nothing, because every account can receive the coin",
+            Expected::Success(&[]),
             |world| {
                 let coin = initialize_coin(world, true);
-                let owner = account_address(1);
                 assert_eq!(
-                    view(world, "is_account_registered", &coin, args![owner]),
-                    false
-                );
-                let executed = world.call(1, "0x1::coin::register", &[&coin], vec![]);
-                assert_eq!(
-                    view(world, "is_account_registered", &coin, args![owner]),
+                    view(
+                        world,
+                        "is_account_registered",
+                        &coin,
+                        args![UNKNOWN_ADDRESS]
+                    ),
                     true
                 );
+                let executed = world.call(1, "0x1::coin::register", &[&coin], vec![]);
+                assert_writes_only_the_fee(&executed, 1);
                 assert_eq!(
-                    view(world, "is_coin_store_frozen", &coin, args![owner]),
-                    false
+                    view(world, "paired_metadata", &coin, vec![]),
+                    json!({"vec": []})
                 );
-                assert_holds(world, &coin, owner, 0);
+                let balance = view(world, "balance", &coin, args![account_address(1)]);
+                assert_eq!(balance, "0");
                 executed
             },
         ),
-        Case::new(
-            function,
-            "existing store stays unchanged",
-            Expected::Success(&[]),
-            |world| world.call(1, "0x1::coin::register", &[NATIVE], vec![]),
-        ),
+        Case::new(function, "native coin", Expected::Success(&[]), |world| {
+            let executed = world.call(1, "0x1::coin::register", &[NATIVE], vec![]);
+            assert_writes_only_the_fee(&executed, 1);
+            executed
+        }),
         Case::new(
             function,
             "uninitialized coin type",
@@ -227,12 +266,80 @@ fn register() -> Vec<Case> {
     ]
 }
 
-fn pay(
-    world: &mut World,
-    coin: &str,
-    to: AccountAddress,
-    amount: u64,
-) -> ledger_types::ExecutedTransaction {
+/// Asserts that a call of a development account wrote only its sequence number and its fee.
+pub(crate) fn assert_writes_only_the_fee(executed: &ExecutedTransaction, account: usize) {
+    let sender = account_address(account);
+    let mut expected = vec![
+        (sender, "Account".to_owned()),
+        (native_store(sender), "ObjectGroup".to_owned()),
+    ];
+    expected.sort();
+    assert_eq!(written_slots(executed), expected);
+}
+
+/// Returns the cases of the functions that the reference node keeps for coin stores. This ledger has
+/// none.
+fn migrations() -> Vec<Case> {
+    let (migrate, migrate_accounts) = (
+        "0x1::coin::migrate_to_fungible_store",
+        "0x1::coin::migrate_coin_store_to_fungible_store",
+    );
+    let unsupported = Expected::Abort(
+        "0x1::coin: ECOIN_SUPPLY_UPGRADE_NOT_SUPPORTED(0x3000b): the supply of a coin is no longer upgraded",
+    );
+    vec![
+        Case::new(
+            migrate,
+            "account without a coin store",
+            Expected::Success(&[]),
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let migrate = "0x1::coin::migrate_to_fungible_store";
+                let executed = world.call(0, migrate, &[&coin], vec![]);
+                assert_writes_only_the_fee(&executed, 0);
+                assert_holds(world, &coin, account_address(0), 10);
+                executed
+            },
+        ),
+        Case::new(
+            migrate,
+            "uninitialized coin type",
+            Expected::Success(&[]),
+            |world| {
+                let migrate = "0x1::coin::migrate_to_fungible_store";
+                let executed = world.call(0, migrate, &[&moon_type()], vec![]);
+                assert_writes_only_the_fee(&executed, 0);
+                executed
+            },
+        ),
+        Case::new(
+            migrate_accounts,
+            "accounts without coin stores",
+            Expected::Success(&[]),
+            |world| {
+                let coin = create_funded_coin(world, &[10, 5]);
+                let accounts = vec![account_address(0), account_address(1), UNKNOWN_ADDRESS];
+                let migrate = "0x1::coin::migrate_coin_store_to_fungible_store";
+                let executed = world.call(2, migrate, &[&coin], args![accounts]);
+                assert_writes_only_the_fee(&executed, 2);
+                assert_holds(world, &coin, account_address(0), 10);
+                assert_holds(world, &coin, account_address(1), 5);
+                executed
+            },
+        ),
+        Case::new(
+            "0x1::coin::upgrade_supply",
+            "supply of an initialized coin",
+            unsupported,
+            |world| {
+                let coin = initialize_coin(world, true);
+                world.call(0, "0x1::coin::upgrade_supply", &[&coin], vec![])
+            },
+        ),
+    ]
+}
+
+fn pay(world: &mut World, coin: &str, to: AccountAddress, amount: u64) -> ExecutedTransaction {
     world.call(0, "0x1::coin::transfer", &[coin], args![to, amount])
 }
 
@@ -246,29 +353,22 @@ fn transfer() -> Vec<Case> {
             assert_holds(world, &coin, account_address(1), 9);
             executed
         }),
-        Case::new(
-            function,
-            "native coin to a new account",
-            PAID_FIRST,
-            |world| {
-                let executed = pay(world, NATIVE, UNKNOWN_ADDRESS, 7);
-                assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 7);
-                assert_eq!(world.chain.facts(&UNKNOWN_ADDRESS).balance, 7);
-                executed
-            },
-        ),
-        Case::new(
-            function,
-            "maximum balance of a store",
-            PAID_FIRST,
-            |world| {
-                let coin = create_funded_coin(world, &[u64::MAX]);
-                let executed = pay(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
-                assert_holds(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
-                assert_holds(world, &coin, account_address(0), 0);
-                executed
-            },
-        ),
+        Case::new(function, "native coin to a new address", PAID, |world| {
+            assert!(!has_store(world, NATIVE, UNKNOWN_ADDRESS));
+            let executed = pay(world, NATIVE, UNKNOWN_ADDRESS, 7);
+            assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 7);
+            assert!(has_store(world, NATIVE, UNKNOWN_ADDRESS));
+            assert!(!has_account_resource(world, UNKNOWN_ADDRESS));
+            assert_eq!(world.chain.facts(&UNKNOWN_ADDRESS).balance, 7);
+            executed
+        }),
+        Case::new(function, "maximum balance of a store", PAID, |world| {
+            let coin = create_funded_coin(world, &[u64::MAX]);
+            let executed = pay(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
+            assert_holds(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
+            assert_holds(world, &coin, account_address(0), 0);
+            executed
+        }),
         Case::new(function, "sender is the recipient", PAID, |world| {
             let coin = create_funded_coin(world, &[10]);
             let executed = pay(world, &coin, account_address(0), 10);
@@ -277,20 +377,13 @@ fn transfer() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "zero amount creates the recipient's store",
-            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            "zero amount creates the paired asset and both stores",
+            PAIRED,
             |world| {
                 let coin = initialize_coin(world, true);
                 let executed = pay(world, &coin, UNKNOWN_ADDRESS, 0);
-                assert_eq!(
-                    view(
-                        world,
-                        "is_account_registered",
-                        &coin,
-                        args![UNKNOWN_ADDRESS]
-                    ),
-                    true
-                );
+                assert!(has_store(world, &coin, UNKNOWN_ADDRESS));
+                assert!(has_store(world, &coin, account_address(0)));
                 executed
             },
         ),
@@ -303,18 +396,34 @@ fn transfer() -> Vec<Case> {
                 pay(world, &coin, account_address(1), 0)
             },
         ),
+        Case::new(function, "to the address of an object", PAID, |world| {
+            let coin = create_funded_coin(world, &[10]);
+            let object = paired_asset(world, &coin);
+            let executed = pay(world, &coin, object, 3);
+            assert_holds(world, &coin, object, 3);
+            executed
+        }),
         Case::new(
             function,
-            "to the address of an object",
-            PAID_FIRST,
+            "to the address of the native coin's paired asset",
+            PAID,
             |world| {
-                let coin = create_funded_coin(world, &[10]);
-                let object = paired_asset(world, &coin);
-                let executed = pay(world, &coin, object, 3);
-                assert_holds(world, &coin, object, 3);
+                let to = AccountAddress::NATIVE_ASSET;
+                let executed = pay(world, NATIVE, to, 1);
+                assert_holds(world, NATIVE, to, 1);
                 executed
             },
         ),
+        Case::new(function, "restores a burned store", PAID, |world| {
+            let coin = create_funded_coin(world, &[10]);
+            let store = primary_store(world, account_address(0), paired_asset(world, &coin));
+            world.call_ok(0, "0x1::object::burn", &[STORE], args![store]);
+            let executed = pay(world, &coin, account_address(1), 4);
+            let is_burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
+            assert_eq!(is_burnt[0], false);
+            assert_holds(world, &coin, account_address(0), 6);
+            executed
+        }),
     ]
 }
 
@@ -352,17 +461,11 @@ fn rejected_transfers() -> Vec<Case> {
         Case::new(
             function,
             "recipient's balance overflows",
-            OVERFLOW,
+            Expected::Status("Execution failed in 0x1::coin::transfer at code offset 0"),
             |world| {
                 let coin = create_funded_coin(world, &[1, u64::MAX]);
                 pay(world, &coin, account_address(1), 1)
             },
-        ),
-        Case::new(
-            function,
-            "to the address of the native coin's paired asset",
-            RESERVED,
-            |world| pay(world, NATIVE, AccountAddress::NATIVE_ASSET, 1),
         ),
         Case::new(
             function,
@@ -409,9 +512,14 @@ fn describes_the_native_coin_under_both_names() {
     );
     let struct_name = format!("0x{}", hex::encode("NodeCoin"));
     assert_eq!(paired[0]["vec"][0]["struct_name"], struct_name);
-    // The asset has no reference objects, so that only the capabilities of the coin control it.
-    for power in ["mint", "transfer", "burn"] {
-        assert_eq!(field(&format!("paired_{power}_ref_exists")), false);
+    assert_eq!(
+        field("coin_supply"),
+        json!({"vec": ["0"]}),
+        "no program holds coins in a resource"
+    );
+    // The ledger holds the right to burn the native asset.
+    for (power, exists) in [("mint", true), ("transfer", true), ("burn", false)] {
+        assert_eq!(field(&format!("paired_{power}_ref_exists")), exists);
     }
     let owner = world.view(
         "0x1::object::owner",
@@ -419,6 +527,257 @@ fn describes_the_native_coin_under_both_names() {
         args![AccountAddress::NATIVE_ASSET],
     );
     assert_eq!(owner, ["0x1"]);
+}
+
+/// Returns the cases of stores of a coin's paired asset.
+fn stores() -> Vec<Case> {
+    let transfer = "0x1::fungible_asset::transfer";
+    vec![
+        Case::new(
+            transfer,
+            "from the primary store of a coin to a secondary one",
+            // Only primary stores have event streams.
+            Expected::Success(&[
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+            ]),
+            |world| {
+                let (coin, primary, secondary) = create_coin_with_secondary_store(world);
+                let arguments = args![primary, secondary, 4u64];
+                let transfer = "0x1::fungible_asset::transfer";
+                let executed = world.call(0, transfer, &[STORE], arguments);
+                assert_eq!(store_balance(world, secondary), 4);
+                // The balance of an account is that of its primary store alone.
+                assert_holds(world, &coin, account_address(0), 6);
+                let supply = view(world, "supply", &coin, vec![]);
+                assert_eq!(supply, json!({"vec": ["10"]}));
+                executed
+            },
+        ),
+        Case::new(
+            transfer,
+            "from a secondary store of a coin to the primary one",
+            Expected::Success(&[
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
+            ]),
+            |world| {
+                let (coin, primary, secondary) = create_coin_with_secondary_store(world);
+                let transfer = "0x1::fungible_asset::transfer";
+                world.call_ok(0, transfer, &[STORE], args![primary, secondary, 4u64]);
+                let arguments = args![secondary, primary, 4u64];
+                let executed = world.call(0, transfer, &[STORE], arguments);
+                assert_holds(world, &coin, account_address(0), 10);
+                executed
+            },
+        ),
+        Case::new(
+            transfer,
+            "from a frozen primary store of a coin",
+            FROZEN,
+            |world| {
+                let (coin, primary, secondary) = create_coin_with_secondary_store(world);
+                freeze(world, &coin, 0);
+                let transfer = "0x1::fungible_asset::transfer";
+                world.call(0, transfer, &[STORE], args![primary, secondary, 4u64])
+            },
+        ),
+    ]
+}
+
+/// Creates a coin of which account 0 holds 10 units, and a secondary store of account 0.
+///
+/// Returns the coin, the primary store, and the secondary store.
+fn create_coin_with_secondary_store(world: &mut World) -> (String, AccountAddress, AccountAddress) {
+    let coin = initialize_coin(world, true);
+    mint(world, &coin, account_address(0), 10);
+    let asset = paired_asset(world, &coin);
+    let primary = primary_store(world, account_address(0), asset);
+    let secondary = create_store(world, 0, asset);
+    (coin, primary, secondary)
+}
+
+/// Returns the data of the events of a transaction in JSON, without the fee statement at the end.
+pub(crate) fn event_data(world: &World, executed: &ExecutedTransaction) -> Vec<Value> {
+    let (_, events) = executed.events.split_last().unwrap();
+    let registry = world.chain().registry();
+    let json = |event: &ledger_types::ContractEvent| {
+        registry
+            .value_to_json(event.type_tag(), event.data())
+            .unwrap()
+    };
+    events.iter().map(json).collect()
+}
+
+#[test]
+fn pairs_a_coin_on_its_first_use() {
+    let mut world = World::new();
+    let name = format!("Share<{NATIVE}, vector<u8>>");
+    let coin = format!("{}::pool::{name}", account_address(0));
+    let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 7u8, true];
+    world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
+    for power in ["mint", "transfer", "burn"] {
+        let exists = view(&world, &format!("paired_{power}_ref_exists"), &coin, vec![]);
+        assert_eq!(exists, false, "{power}");
+    }
+    let asset = paired_metadata_address(world.chain(), &coin.parse().unwrap());
+    let executed = world.call(
+        0,
+        "0x1::managed_coin::mint",
+        &[&coin],
+        args![account_address(1), 5u64],
+    );
+    let coin_type = json!({
+        "account_address": account_address(0).to_string(),
+        "module_name": format!("0x{}", hex::encode("pool")),
+        "struct_name": format!("0x{}", hex::encode(name)),
+    });
+    let store = user_derived_address(account_address(1), asset).to_string();
+    assert_eq!(
+        event_data(&world, &executed),
+        [
+            json!({
+                "metadata": asset.to_string(), "name": "Share", "symbol": "SHR", "decimals": 7,
+                "icon_uri": "", "project_uri": "", "maximum_supply": {"vec": []},
+            }),
+            json!({
+                "coin_type": coin_type,
+                "fungible_asset_metadata_address": asset.to_string(),
+            }),
+            json!({"store": store, "amount": "5"}),
+            json!({"amount": "5"}),
+        ]
+    );
+    assert_eq!(paired_asset(&world, &coin), asset);
+    for power in ["mint", "transfer", "burn"] {
+        let exists = view(&world, &format!("paired_{power}_ref_exists"), &coin, vec![]);
+        assert_eq!(exists, true, "{power}");
+    }
+    for (view, expected) in [
+        ("0x1::fungible_asset::name", json!("Share")),
+        ("0x1::fungible_asset::symbol", json!("SHR")),
+        ("0x1::fungible_asset::decimals", json!(7)),
+        ("0x1::fungible_asset::supply", json!({"vec": ["5"]})),
+        ("0x1::fungible_asset::maximum", json!({"vec": []})),
+        ("0x1::object::owner", json!("0xa")),
+    ] {
+        assert_eq!(world.view(view, &[METADATA], args![asset]), [expected]);
+    }
+    let paired = world.view("0x1::coin::paired_coin", &[], args![asset]);
+    assert_eq!(paired, [json!({"vec": [coin_type]})]);
+    let second = world.call_ok(
+        0,
+        "0x1::managed_coin::mint",
+        &[&coin],
+        args![account_address(1), 5u64],
+    );
+    assert_eq!(
+        event_data(&world, &second).len(),
+        2,
+        "the coin is paired once"
+    );
+}
+
+/// Returns the event streams of a store, or `None` if the store has none.
+fn event_streams(world: &World, store: AccountAddress) -> Option<FungibleAssetEvents> {
+    let registry = world.chain().registry();
+    let group = &world.chain.state[&registry.group_key(&store)];
+    let tag = registry.tag_of::<FungibleAssetEvents>(&[]);
+    let streams = group_members(group).unwrap().remove(&tag)?;
+    Some(bcs::from_bytes(&streams).unwrap())
+}
+
+/// Returns the stream positions of the events of a transaction that belong to streams.
+fn stream_positions(executed: &ExecutedTransaction) -> Vec<(EventKey, u64)> {
+    let events = executed.events.iter();
+    events
+        .filter_map(ledger_types::ContractEvent::stream_position)
+        .collect()
+}
+
+#[test]
+fn numbers_the_events_of_each_store_from_zero() {
+    let mut world = World::new();
+    let (from, to) = (
+        native_store(account_address(0)),
+        native_store(UNKNOWN_ADDRESS),
+    );
+    let key = |store: AccountAddress, number: u64| EventKey {
+        account_address: store,
+        creation_number: INIT_GUID_CREATION_NUM + number,
+    };
+    for count in 0..3 {
+        let executed = pay(&mut world, NATIVE, UNKNOWN_ADDRESS, 1);
+        let expected = [(key(from, 2), count), (key(to, 1), count)];
+        assert_eq!(stream_positions(&executed), expected);
+    }
+    let streams = event_streams(&world, to).unwrap();
+    assert_eq!(streams.deposit_events.key(), key(to, 1));
+    assert_eq!(streams.withdraw_events.key(), key(to, 2));
+    assert_eq!(streams.frozen_events.key(), key(to, 3));
+    assert_eq!(streams.deposit_events.counter, 3);
+    assert_eq!(streams.withdraw_events.counter, 0);
+    let tag: StructTag = "0x1::object::ObjectCore".parse().unwrap();
+    let group = &world.chain.state[&world.chain().registry().group_key(&to)];
+    let core = group_members(group).unwrap().remove(&tag).unwrap();
+    let core = world
+        .chain()
+        .registry()
+        .value_to_json(&tag.into(), &core)
+        .unwrap();
+    let next = (INIT_GUID_CREATION_NUM + 4).to_string();
+    assert_eq!(
+        core["guid_creation_num"], next,
+        "a later handle has its own number"
+    );
+}
+
+#[test]
+fn emits_only_module_events_without_event_handles() {
+    let mut world = World::without_event_handles();
+    let module_events = [
+        "0x1::fungible_asset::Withdraw",
+        "0x1::fungible_asset::Deposit",
+    ];
+    for (coin, to) in [(NATIVE.to_owned(), UNKNOWN_ADDRESS), {
+        let coin = initialize_coin(&mut world, true);
+        mint(&mut world, &coin, account_address(0), 10);
+        (coin, account_address(1))
+    }] {
+        let executed = pay(&mut world, &coin, to, 3);
+        assert_eq!(event_types(&executed), module_events, "{coin}");
+        assert_holds(&world, &coin, to, 3);
+        let asset = paired_asset(&world, &coin);
+        for owner in [account_address(0), to] {
+            let streams = event_streams(&world, user_derived_address(owner, asset));
+            assert!(streams.is_none(), "{coin}: {streams:?}");
+        }
+    }
+    let coin = moon_type();
+    let frozen = world.call_ok(
+        0,
+        "0x1::managed_coin::freeze_coin_store",
+        &[&coin],
+        args![account_address(1)],
+    );
+    assert_eq!(event_types(&frozen), ["0x1::fungible_asset::Frozen"]);
+}
+
+#[test]
+fn returns_no_frozen_flag_of_a_coin_store() {
+    let mut world = World::new();
+    let coin = create_funded_coin(&mut world, &[10]);
+    freeze(&mut world, &coin, 0);
+    for coin in [coin.as_str(), NATIVE] {
+        let is_frozen = "0x1::coin::is_coin_store_frozen";
+        let result = world.try_view(is_frozen, &[coin], args![account_address(0)]);
+        assert_eq!(
+            result.unwrap_err(),
+            "Execution failed in 0x1::coin::is_coin_store_frozen at code offset 0"
+        );
+    }
 }
 
 #[test]
@@ -429,9 +788,14 @@ fn returns_no_paired_coin_for_an_unpaired_asset() {
     assert_eq!(paired, [json!({"vec": []})]);
 }
 
+/// Returns the address of the primary store of the chain's coin.
+fn native_store(owner: AccountAddress) -> AccountAddress {
+    user_derived_address(owner, AccountAddress::NATIVE_ASSET)
+}
+
 /// Returns the written slots of a transaction: their addresses and the names of their structs.
-fn written_slots(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
-    let slot = |key: &ledger_types::StateKey| match key.decode().unwrap() {
+fn written_slots(executed: &ExecutedTransaction) -> Vec<(AccountAddress, String)> {
+    let slot = |key: &StateKey| match key.decode().unwrap() {
         StateKeyParts::Resource { address, tag }
         | StateKeyParts::ResourceGroup { address, tag } => (address, tag.name.to_string()),
         other => panic!("{other:?}"),
@@ -445,17 +809,25 @@ fn written_slots(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAd
 fn writes_only_the_slots_of_both_accounts_in_a_transfer() {
     let mut world = World::new();
     let coin = create_funded_coin(&mut world, &[10, 10]);
+    let (from, to) = (account_address(0), account_address(1));
+    let group = "ObjectGroup".to_owned();
     let mut expected = vec![
-        (account_address(0), "Account".to_owned()),
-        (account_address(0), "CoinStore".to_owned()),
-        (account_address(1), "CoinStore".to_owned()),
+        (from, "Account".to_owned()),
+        (native_store(from), group.clone()),
+        (native_store(to), group.clone()),
     ];
     expected.sort();
-    let native = pay(&mut world, NATIVE, account_address(1), 1);
+    let native = pay(&mut world, NATIVE, to, 1);
     assert_eq!(written_slots(&native), expected);
     // Another coin has its own stores; the store of the chain's coin pays the fee.
-    expected.push((account_address(0), "CoinStore".to_owned()));
+    let asset = paired_asset(&world, &coin);
+    let mut expected = vec![
+        (from, "Account".to_owned()),
+        (native_store(from), group.clone()),
+        (user_derived_address(from, asset), group.clone()),
+        (user_derived_address(to, asset), group),
+    ];
     expected.sort();
-    let other = pay(&mut world, &coin, account_address(1), 1);
+    let other = pay(&mut world, &coin, to, 1);
     assert_eq!(written_slots(&other), expected);
 }

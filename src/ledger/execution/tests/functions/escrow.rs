@@ -3,17 +3,29 @@
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds,
-        create_funded_coin, freeze, mint,
+        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, assert_holds, create_funded_coin,
+        freeze, has_store, initialize_coin, mint, paired_asset, view,
     },
+    fungible_asset::METADATA,
 };
-use ledger_types::ExecutedTransaction;
+use ledger_framework::modules::{coin::CoinInfo, optional_aggregator::OptionalAggregator};
+use ledger_types::{ExecutedTransaction, TypeTag};
 use serde_json::{Value, json};
 
 const OPEN: &str = "0x1::escrow::open";
 const RELEASE: &str = "0x1::escrow::release";
 const CANCEL: &str = "0x1::escrow::cancel";
 const AMOUNT: u64 = 1_000;
+const OPENED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::WithdrawEvent",
+    "0x1::escrow::Opened",
+]);
+const CLOSED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Deposit",
+    "0x1::fungible_asset::DepositEvent",
+    "0x1::escrow::Closed",
+]);
 const DEADLINE: &str = "0x1::escrow: EDEADLINE(0x10002): the deadline must lie ahead of the block's time, by at most 365 days";
 const NOT_OPEN: &str =
     "0x1::escrow: ENOT_OPEN(0x60003): the payer has no open escrow of this coin with this number";
@@ -21,6 +33,32 @@ const NOT_OPEN: &str =
 /// Returns the time of the next block, in seconds.
 fn next_secs(world: &World) -> u64 {
     ledger_test_support::START_SECS + world.chain.tip.height
+}
+
+/// Returns the supply of a coin: that of the coin itself, which is the amount that programs hold in
+/// resources, that of its paired asset, and the sum that `coin::supply` returns.
+fn supplies_of(world: &World, coin: &str) -> [Value; 3] {
+    let asset = paired_asset(world, coin);
+    [
+        view(world, "coin_supply", coin, vec![]),
+        world
+            .view("0x1::fungible_asset::supply", &[METADATA], args![asset])
+            .remove(0),
+        view(world, "supply", coin, vec![]),
+    ]
+    .map(|supply| supply["vec"][0].clone())
+}
+
+/// Replaces the amount of a coin of account 0 that programs hold in resources by one that calls
+/// could not reach in a lifetime.
+fn set_coin_supply(world: &mut World, coin: &str, supply: u128) {
+    let coin: TypeTag = coin.parse().unwrap();
+    let registry = world.chain().registry();
+    let key = registry.resource_key::<CoinInfo>(&world.address(0), std::slice::from_ref(&coin));
+    let mut info: CoinInfo = bcs::from_bytes(&world.chain.state[&key]).unwrap();
+    info.supply = Some(OptionalAggregator::unlimited(supply));
+    let info = bcs::to_bytes(&info).unwrap();
+    world.chain.state.insert(key, info.into());
 }
 
 /// Opens an escrow for account 1, with a deadline two blocks later.
@@ -66,41 +104,37 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(releases());
     cases.extend(cancellations());
     cases.extend(other_coins());
+    cases.extend(supplies());
     cases
 }
 
 fn openings() -> Vec<Case> {
     vec![
-        Case::new(
-            OPEN,
-            "locks the coins",
-            Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
-            |world| {
-                assert_eq!(
-                    (locked_amount(world), escrow_json(world, 0)),
-                    (json!("0"), json!({"vec": []}))
-                );
-                let before = world.balance(0);
-                let deadline_secs = next_secs(world) + 2;
-                let executed = open(world);
-                assert_eq!(
-                    balance_change(world, &executed, 0, before),
-                    -i128::from(AMOUNT)
-                );
-                assert_eq!(locked_amount(world), "1000");
-                let expected = json!({
-                    "recipient": world.address(1).to_string(),
-                    "amount": "1000",
-                    "deadline_secs": deadline_secs.to_string(),
-                });
-                assert_eq!(escrow_json(world, 0), json!({"vec": [expected]}));
-                executed
-            },
-        ),
+        Case::new(OPEN, "locks the coins", OPENED, |world| {
+            assert_eq!(
+                (locked_amount(world), escrow_json(world, 0)),
+                (json!("0"), json!({"vec": []}))
+            );
+            let before = world.balance(0);
+            let deadline_secs = next_secs(world) + 2;
+            let executed = open(world);
+            assert_eq!(
+                balance_change(world, &executed, 0, before),
+                -i128::from(AMOUNT)
+            );
+            assert_eq!(locked_amount(world), "1000");
+            let expected = json!({
+                "recipient": world.address(1).to_string(),
+                "amount": "1000",
+                "deadline_secs": deadline_secs.to_string(),
+            });
+            assert_eq!(escrow_json(world, 0), json!({"vec": [expected]}));
+            executed
+        }),
         Case::new(
             OPEN,
             "second escrow with the latest possible deadline",
-            Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
+            OPENED,
             |world| {
                 open(world);
                 let deadline_secs = next_secs(world) + 365 * 86_400;
@@ -172,7 +206,7 @@ fn releases() -> Vec<Case> {
         Case::new(
             RELEASE,
             "deposits the coins to the recipient",
-            Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
+            CLOSED,
             |world| {
                 open(world);
                 let before = world.balance(1);
@@ -188,18 +222,13 @@ fn releases() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(
-            RELEASE,
-            "after the deadline",
-            Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
-            |world| {
-                open(world);
-                for _ in 0..3 {
-                    world.chain.execute(vec![]);
-                }
-                world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
-            },
-        ),
+        Case::new(RELEASE, "after the deadline", CLOSED, |world| {
+            open(world);
+            for _ in 0..3 {
+                world.chain.execute(vec![]);
+            }
+            world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
+        }),
         Case::new(
             RELEASE,
             "by an account that is not the recipient",
@@ -240,26 +269,21 @@ fn releases() -> Vec<Case> {
 
 fn cancellations() -> Vec<Case> {
     vec![
-        Case::new(
-            CANCEL,
-            "returns the coins to the payer",
-            Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
-            |world| {
-                open(world);
-                world.chain.execute(vec![]);
-                let before = world.balance(0);
-                let executed = world.call(0, CANCEL, &[COIN], args![0u64]);
-                assert_eq!(
-                    balance_change(world, &executed, 0, before),
-                    i128::from(AMOUNT)
-                );
-                assert_eq!(
-                    (locked_amount(world), escrow_json(world, 0)),
-                    (json!("0"), json!({"vec": []}))
-                );
-                executed
-            },
-        ),
+        Case::new(CANCEL, "returns the coins to the payer", CLOSED, |world| {
+            open(world);
+            world.chain.execute(vec![]);
+            let before = world.balance(0);
+            let executed = world.call(0, CANCEL, &[COIN], args![0u64]);
+            assert_eq!(
+                balance_change(world, &executed, 0, before),
+                i128::from(AMOUNT)
+            );
+            assert_eq!(
+                (locked_amount(world), escrow_json(world, 0)),
+                (json!("0"), json!({"vec": []}))
+            );
+            executed
+        }),
         Case::new(
             CANCEL,
             "one second before the deadline",
@@ -312,24 +336,16 @@ fn other_coins() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(
-            RELEASE,
-            "creates the recipient's store",
-            Expected::Success(&[
-                "0x1::account::CoinRegisterEvent",
-                "0x1::coin::DepositEvent",
-                "0x1::escrow::Closed",
-            ]),
-            |world| {
-                let coin = create_funded_coin(world, &[10]);
-                open_with_coin(world, &coin, 4);
-                let (payer, recipient) = (world.address(0), world.address(1));
-                let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
-                assert_holds(world, &coin, payer, 6);
-                assert_holds(world, &coin, recipient, 4);
-                executed
-            },
-        ),
+        Case::new(RELEASE, "creates the recipient's store", CLOSED, |world| {
+            let coin = create_funded_coin(world, &[10]);
+            open_with_coin(world, &coin, 4);
+            let (payer, recipient) = (world.address(0), world.address(1));
+            assert!(!has_store(world, &coin, recipient));
+            let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
+            assert_holds(world, &coin, payer, 6);
+            assert_holds(world, &coin, recipient, 4);
+            executed
+        }),
         Case::new(RELEASE, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10, 1]);
             open_with_coin(world, &coin, 4);
@@ -347,7 +363,7 @@ fn other_coins() -> Vec<Case> {
         Case::new(
             RELEASE,
             "recipient's balance overflows",
-            OVERFLOW,
+            Expected::Status("Execution failed in 0x1::escrow::release at code offset 0"),
             |world| {
                 let coin = create_funded_coin(world, &[10, u64::MAX]);
                 open_with_coin(world, &coin, 4);
@@ -355,4 +371,67 @@ fn other_coins() -> Vec<Case> {
             },
         ),
     ]
+}
+
+/// Returns the cases of a coin whose supply is tracked. Coins of an escrow are in no store, so they
+/// are part of the supply of the coin itself, and not of that of its paired asset.
+fn supplies() -> Vec<Case> {
+    let overflow = Expected::Abort(
+        "0x1::optional_aggregator: EAGGREGATOR_OVERFLOW(0x20001): the supply would exceed its limit",
+    );
+    let underflow = Expected::Abort(
+        "0x1::optional_aggregator: EAGGREGATOR_UNDERFLOW(0x20002): more would be destroyed than the supply counts",
+    );
+    vec![
+        Case::new(
+            OPEN,
+            "moves the amount between the supplies",
+            OPENED,
+            |world| {
+                let coin = create_tracked_coin(world);
+                assert_eq!(supplies_of(world, &coin), ["0", "10", "10"]);
+                let executed = open_with_coin(world, &coin, 4);
+                assert_eq!(supplies_of(world, &coin), ["4", "6", "10"]);
+                executed
+            },
+        ),
+        Case::new(
+            RELEASE,
+            "moves the amount between the supplies",
+            CLOSED,
+            |world| {
+                let coin = create_tracked_coin(world);
+                open_with_coin(world, &coin, 4);
+                open_with_coin(world, &coin, 5);
+                let payer = world.address(0);
+                let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
+                assert_eq!(supplies_of(world, &coin), ["5", "5", "10"]);
+                executed
+            },
+        ),
+        Case::new(OPEN, "supply of the coin overflows", overflow, |world| {
+            let coin = create_tracked_coin(world);
+            set_coin_supply(world, &coin, u128::MAX - 3);
+            try_open_with_coin(world, &coin, 4)
+        }),
+        Case::new(
+            RELEASE,
+            "amount above the supply of the coin",
+            underflow,
+            |world| {
+                let coin = create_tracked_coin(world);
+                open_with_coin(world, &coin, 4);
+                set_coin_supply(world, &coin, 3);
+                world.call(1, RELEASE, &[&coin], args![world.address(0), 0u64])
+            },
+        ),
+    ]
+}
+
+/// Initializes a coin with a supply and mints 10 units to account 0.
+fn create_tracked_coin(world: &mut World) -> String {
+    let coin = initialize_coin(world, true);
+    let payer = world.address(0);
+    mint(world, &coin, payer, 10);
+    coin
 }

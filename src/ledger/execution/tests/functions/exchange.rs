@@ -64,11 +64,14 @@ fn coins() -> Vec<Case> {
             COINS,
             "transfers both amounts",
             Expected::Success(&[
-                "0x1::coin::WithdrawEvent",
-                "0x1::account::CoinRegisterEvent",
-                "0x1::coin::DepositEvent",
-                "0x1::coin::WithdrawEvent",
-                "0x1::coin::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
                 "0x1::exchange::CoinsExchanged",
             ]),
             |world| {
@@ -128,8 +131,10 @@ fn assets() -> Vec<Case> {
             Expected::Success(&[
                 "0x1::fungible_asset::Withdraw",
                 "0x1::fungible_asset::Deposit",
-                "0x1::coin::WithdrawEvent",
-                "0x1::coin::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
                 "0x1::exchange::AssetsExchanged",
             ]),
             |world| {

@@ -25,7 +25,7 @@ pub(crate) mod world;
 
 use ledger_types::ExecutedTransaction;
 use std::{collections::BTreeMap, path::Path};
-pub(crate) use world::{Newest, World, args};
+pub(crate) use world::{Newest, World, args, event_types};
 
 /// Expected end of a case.
 #[derive(Clone, Copy)]
@@ -94,7 +94,7 @@ impl Case {
         let mut world = World::new();
         let executed = self.run(&mut world);
         let status = world.chain().vm_status(&executed.info.v0().status);
-        let events = world::event_types(&executed);
+        let events = event_types(&executed);
         let expected_status = match self.expected {
             Expected::Success(_) => "Executed successfully".to_owned(),
             Expected::Abort(text) => format!("Move abort in {text}"),

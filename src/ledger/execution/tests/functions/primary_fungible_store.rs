@@ -3,6 +3,7 @@
 
 use crate::functions::{
     Case, Expected, World, args,
+    coin::{FROZEN, INSUFFICIENT, PAID},
     fungible_asset::{METADATA, MOON_BALANCE, STORE, balance, create_moon, primary_store, supply},
     object::{CORE, create_named_object},
 };
@@ -16,8 +17,6 @@ const TRANSFERRED: Expected = Expected::Success(&[
     "0x1::fungible_asset::Withdraw",
     "0x1::fungible_asset::Deposit",
 ]);
-const COINS_TRANSFERRED: Expected =
-    Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
 
 fn exists(world: &World, owner: AccountAddress, asset: AccountAddress) -> bool {
     let function = "0x1::primary_fungible_store::primary_store_exists";
@@ -86,32 +85,22 @@ fn transfers() -> Vec<Case> {
             assert_eq!(burnt[0], false);
             executed
         }),
-        Case::new(
-            TRANSFER,
-            "paired asset transfers coins",
-            COINS_TRANSFERRED,
-            |world| {
-                let (to, before) = (world.address(1), world.balance(1));
-                let executed = world.call(0, TRANSFER, &[METADATA], args![NATIVE, to, 300u64]);
-                assert_eq!(world.balance(1), before + 300);
-                assert_eq!(balance(world, to, NATIVE), before + 300);
-                executed
-            },
-        ),
+        Case::new(TRANSFER, "paired asset transfers coins", PAID, |world| {
+            let (to, before) = (world.address(1), world.balance(1));
+            let executed = world.call(0, TRANSFER, &[METADATA], args![NATIVE, to, 300u64]);
+            assert_eq!(world.balance(1), before + 300);
+            assert_eq!(balance(world, to, NATIVE), before + 300);
+            executed
+        }),
     ]
 }
 
 fn rejected_transfers() -> Vec<Case> {
-    const FROZEN: Expected = Expected::Abort(
-        "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
-    );
     vec![
         Case::new(
             TRANSFER,
             "from an account without a store",
-            Expected::Abort(
-                "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
-            ),
+            INSUFFICIENT,
             |world| {
                 let (asset, to) = (create_moon(world), world.address(0));
                 world.call(1, TRANSFER, &[METADATA], args![asset, to, 1u64])
@@ -151,9 +140,7 @@ fn rejected_transfers() -> Vec<Case> {
         Case::new(
             TRANSFER,
             "coin amount above the balance",
-            Expected::Abort(
-                "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
-            ),
+            INSUFFICIENT,
             |world| {
                 let to = world.address(1);
                 world.call(0, TRANSFER, &[METADATA], args![NATIVE, to, u64::MAX])
@@ -189,15 +176,10 @@ fn minimum_deposits() -> Vec<Case> {
                 world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 301u64])
             },
         ),
-        Case::new(
-            AT_LEAST,
-            "paired asset transfers coins",
-            COINS_TRANSFERRED,
-            |world| {
-                let to = world.address(1);
-                world.call(0, AT_LEAST, &[METADATA], args![NATIVE, to, 300u64, 300u64])
-            },
-        ),
+        Case::new(AT_LEAST, "paired asset transfers coins", PAID, |world| {
+            let to = world.address(1);
+            world.call(0, AT_LEAST, &[METADATA], args![NATIVE, to, 300u64, 300u64])
+        }),
     ]
 }
 

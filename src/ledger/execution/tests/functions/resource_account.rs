@@ -1,6 +1,11 @@
 //! Cases of `0x1::resource_account`.
 
-use crate::functions::{Case, Expected, World, account::fresh_key, args};
+use crate::functions::{
+    Case, Expected, World,
+    account::fresh_key,
+    args,
+    coin::{INSUFFICIENT, PAID},
+};
 use ledger_crypto::HashValue;
 use ledger_framework::modules::account::resource_address;
 use ledger_types::{AccountAddress, ExecutedTransaction, StateKey};
@@ -148,11 +153,7 @@ fn creation_with_funds() -> Vec<Case> {
         Case::new(
             CREATE_AND_FUND,
             "transfers coins and creates the store",
-            Expected::Success(&[
-                "0x1::coin::WithdrawEvent",
-                "0x1::account::CoinRegisterEvent",
-                "0x1::coin::DepositEvent",
-            ]),
+            PAID,
             |world| {
                 let executed = world.call(
                     0,
@@ -171,9 +172,7 @@ fn creation_with_funds() -> Vec<Case> {
         Case::new(
             CREATE_AND_FUND,
             "amount above the balance",
-            Expected::Abort(
-                "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
-            ),
+            INSUFFICIENT,
             |world| {
                 let executed = world.call(
                     0,

@@ -4,9 +4,9 @@
 use bytes::Bytes;
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{development_accounts, view};
-use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, test_genesis};
 use ledger_types::{
-    AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction,
+    AccountAddress, ChainTip, CheckedTransaction, EntryFunction, ExecutedTransaction, Parameters,
     RawTransaction, StateKey,
 };
 use ledger_vm::Chain;
@@ -53,6 +53,19 @@ impl World {
     pub fn new() -> Self {
         Self {
             chain: MemoryChain::development(),
+            newest: None,
+        }
+    }
+
+    /// Returns a chain on which the stores of coins have no event streams.
+    pub fn without_event_handles() -> Self {
+        let parameters = Parameters {
+            gas_unit_price_min: 1,
+            coin_event_handles: false,
+            ..Parameters::default()
+        };
+        Self {
+            chain: MemoryChain::new(&test_genesis(parameters)),
             newest: None,
         }
     }

@@ -13,10 +13,11 @@ use serde_json::json;
 use vault::{FUNDS, SUCCESS, UNKNOWN_ADDRESS, Vault, address, bcs_of, key, stored_form};
 
 const SUCCEEDED: &str = "0x1::multisig_account::TransactionExecutionSucceeded";
-const PAYOUT_EVENTS: [&str; 5] = [
-    "0x1::coin::WithdrawEvent",
-    "0x1::account::CoinRegisterEvent",
-    "0x1::coin::DepositEvent",
+const PAYOUT_EVENTS: [&str; 6] = [
+    "0x1::fungible_asset::Withdraw",
+    "0x1::fungible_asset::WithdrawEvent",
+    "0x1::fungible_asset::Deposit",
+    "0x1::fungible_asset::DepositEvent",
     "0x1::multisig_account::Vote",
     SUCCEEDED,
 ];

@@ -12,11 +12,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The total amounts of all coins and fungible assets, and their recorded supplies.
+///
+/// The coins of an account are units of the paired asset in its stores. Coins that a program holds
+/// in a resource are units of the coin.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Sum of all coins of each type.
+    /// Sum of the coins of each type that programs hold in resources.
     pub coins: BTreeMap<TypeTag, u128>,
-    /// Supply that the `CoinInfo` of each coin records, if it records one.
+    /// Supply of the coins in resources that the `CoinInfo` of each coin records, if it records one.
     pub coin_supplies: BTreeMap<TypeTag, u128>,
     /// Sum of the balances of all stores of each asset, by the address of its metadata.
     pub assets: BTreeMap<AccountAddress, u128>,
@@ -76,9 +79,16 @@ impl Census {
             );
         }
     }
+
+    /// Returns the supply of the chain's coin, in stores and in resources.
+    pub fn native_supply(&self, chain: &MemoryChain) -> u128 {
+        let native = chain.chain.registry().native_coin();
+        self.asset_supplies[&AccountAddress::NATIVE_ASSET] + self.coin_supplies[native]
+    }
 }
 
-fn table_types(chain: &MemoryChain, handle: &AccountAddress) -> (TypeTag, TypeTag) {
+/// Returns the types of the keys and values of the table `handle`.
+pub fn table_types(chain: &MemoryChain, handle: &AccountAddress) -> (TypeTag, TypeTag) {
     let tag = chain.chain.registry().tag_of::<TableInfo>(&[]);
     let bytes = &chain.state[&StateKey::resource(handle, &tag)];
     let info: TableInfo = bcs::from_bytes(bytes).unwrap();

@@ -74,15 +74,17 @@ fn struct_forms() -> Vec<RustForm> {
         chain_id { ChainId }
         chain_status { GenesisEndMarker }
         coin {
-            BurnCapability, Coin, CoinInfo, CoinStore, DepositEvent, FreezeCapability, MintCapability,
-            PairCreation, PairedCoinType, WithdrawEvent,
+            BurnCapability, Coin, CoinConversionMap, CoinInfo, CoinStore, DepositEvent,
+            FreezeCapability, MintCapability, PairCreation, PairedCoinType, PairedFungibleAssetRefs,
+            WithdrawEvent,
         }
         escrow { Closed, Escrow, EscrowStore, Opened }
         ledger_vm { Guid, GuidId }
         exchange { AssetsExchanged, CoinsExchanged }
         fungible_asset {
-            BurnRef, ConcurrentSupply, Creation, Deposit, Frozen, FungibleStore, FungibleStoreDeletion,
-            Metadata, MintRef, MutateMetadataRef, TransferRef, Untransferable, Withdraw,
+            BurnRef, ConcurrentSupply, Creation, Deposit, DepositEvent, Frozen, FrozenEvent,
+            FungibleAssetEvents, FungibleStore, FungibleStoreDeletion, Metadata, MintRef,
+            MutateMetadataRef, TransferRef, Untransferable, Withdraw, WithdrawEvent,
         }
         gas_schedule { GasEntry, GasScheduleV2 }
         managed_coin { Capabilities }

@@ -44,8 +44,8 @@ fn returns_the_fields_of_an_account_resource() {
     let address = world.address(0);
     assert_eq!(view(&world, "exists_at", address), true);
     assert_eq!(view(&world, "get_sequence_number", address), "1");
-    // Two streams belong to the account, two to its coin store.
-    assert_eq!(view(&world, "get_guid_next_creation_num", address), "4");
+    // The account has two streams.
+    assert_eq!(view(&world, "get_guid_next_creation_num", address), "2");
     assert_eq!(
         view(&world, "get_authentication_key", address),
         address.to_long_hex()

@@ -5,7 +5,11 @@ mod supply;
 
 use crate::functions::{
     Case, Expected, World, args,
-    coin::{account_address, create_funded_coin, freeze, initialize_coin, paired_asset, view},
+    coin::{
+        NOT_PUBLISHED, account_address, assert_writes_only_the_fee, create_funded_coin, event_data,
+        freeze, has_store, initialize_coin, is_frozen, moon_type, paired_asset,
+    },
+    fungible_asset::primary_store,
 };
 use ledger_types::ExecutedTransaction;
 use serde_json::json;
@@ -15,7 +19,17 @@ const NO_CAPABILITIES: Expected = Expected::Abort(
 );
 
 /// Events of a change of the frozen flag of a store.
-const FROZEN_EVENT: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
+const FROZEN_EVENT: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Frozen",
+    "0x1::fungible_asset::FrozenEvent",
+]);
+/// Events of a change of the frozen flag by the first operation on a coin.
+const FROZEN_FIRST: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Creation",
+    "0x1::coin::PairCreation",
+    "0x1::fungible_asset::Frozen",
+    "0x1::fungible_asset::FrozenEvent",
+]);
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = initialize::cases();
@@ -49,33 +63,22 @@ fn freezing() -> Vec<Case> {
     vec![
         Case::new(
             freeze_function,
-            "freezes the store of the coin and of its paired asset",
+            "freezes the primary store of the paired asset",
             FROZEN_EVENT,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
                 let executed = call_on_coin_store(world, 0, "freeze", &coin, 1);
                 let owner = account_address(1);
+                assert!(is_frozen(world, &coin, owner));
+                assert!(!is_frozen(world, &coin, account_address(0)));
+                let store = primary_store(world, owner, paired_asset(world, &coin));
                 assert_eq!(
-                    view(world, "is_coin_store_frozen", &coin, args![owner]),
-                    true
+                    event_data(world, &executed),
+                    [
+                        json!({"store": store.to_string(), "frozen": true}),
+                        json!({"frozen": true}),
+                    ]
                 );
-                let by_asset = world.view(
-                    "0x1::primary_fungible_store::is_frozen",
-                    &["0x1::fungible_asset::Metadata"],
-                    args![owner, paired_asset(world, &coin)],
-                );
-                assert_eq!(by_asset, [json!(true)]);
-                let store = world.view(
-                    "0x1::primary_fungible_store::primary_store_address",
-                    &["0x1::fungible_asset::Metadata"],
-                    args![owner, paired_asset(world, &coin)],
-                );
-                let event = &executed.events[0];
-                let event = world
-                    .chain()
-                    .registry()
-                    .value_to_json(event.type_tag(), event.data());
-                assert_eq!(event.unwrap(), json!({"store": store[0], "frozen": true}));
                 executed
             },
         ),
@@ -90,13 +93,13 @@ fn freezing() -> Vec<Case> {
         ),
         Case::new(
             freeze_function,
-            "account without a store",
-            Expected::Status(
-                "Execution failed in 0x1::managed_coin::freeze_coin_store at code offset 0",
-            ),
+            "account without a store receives a frozen one",
+            FROZEN_FIRST,
             |world| {
                 let coin = initialize_coin(world, true);
-                call_on_coin_store(world, 0, "freeze", &coin, 1)
+                let executed = call_on_coin_store(world, 0, "freeze", &coin, 1);
+                assert!(is_frozen(world, &coin, account_address(1)));
+                executed
             },
         ),
         Case::new(
@@ -107,15 +110,7 @@ fn freezing() -> Vec<Case> {
                 let coin = create_funded_coin(world, &[10, 10]);
                 freeze(world, &coin, 1);
                 let executed = call_on_coin_store(world, 0, "unfreeze", &coin, 1);
-                assert_eq!(
-                    view(
-                        world,
-                        "is_coin_store_frozen",
-                        &coin,
-                        args![account_address(1)]
-                    ),
-                    false
-                );
+                assert!(!is_frozen(world, &coin, account_address(1)));
                 executed
             },
         ),
@@ -131,13 +126,14 @@ fn freezing() -> Vec<Case> {
         ),
         Case::new(
             unfreeze_function,
-            "account without a store",
-            Expected::Status(
-                "Execution failed in 0x1::managed_coin::unfreeze_coin_store at code offset 0",
-            ),
+            "account without a store receives one",
+            FROZEN_FIRST,
             |world| {
                 let coin = initialize_coin(world, true);
-                call_on_coin_store(world, 0, "unfreeze", &coin, 1)
+                let executed = call_on_coin_store(world, 0, "unfreeze", &coin, 1);
+                assert!(has_store(world, &coin, account_address(1)));
+                assert!(!is_frozen(world, &coin, account_address(1)));
+                executed
             },
         ),
     ]
@@ -166,18 +162,20 @@ fn destructions() -> Vec<Case> {
         ),
         Case::new(
             "0x1::managed_coin::register",
-            "creates the store",
-            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            "changes nothing, because every account can receive the coin",
+            Expected::Success(&[]),
             |world| {
                 let coin = initialize_coin(world, true);
                 let executed = world.call(1, "0x1::managed_coin::register", &[&coin], vec![]);
-                let owner = account_address(1);
-                assert_eq!(
-                    view(world, "is_account_registered", &coin, args![owner]),
-                    true
-                );
+                assert_writes_only_the_fee(&executed, 1);
                 executed
             },
+        ),
+        Case::new(
+            "0x1::managed_coin::register",
+            "uninitialized coin type",
+            NOT_PUBLISHED,
+            |world| world.call(1, "0x1::managed_coin::register", &[&moon_type()], vec![]),
         ),
     ]
 }

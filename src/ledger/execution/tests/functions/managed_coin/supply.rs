@@ -4,16 +4,30 @@ use super::{NO_CAPABILITIES, create_coin_without_capabilities};
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE, OVERFLOW, RESERVED, UNKNOWN_ADDRESS, account_address,
-        assert_holds, create_funded_coin, freeze, initialize_coin, mint, moon_type, view,
+        FROZEN, INSUFFICIENT, NATIVE, PAIRED, UNKNOWN_ADDRESS, account_address, assert_holds,
+        create_funded_coin, freeze, has_store, initialize_coin, mint, moon_type, paired_asset,
+        view,
     },
 };
-use ledger_types::{ExecutedTransaction, StateKey, StructTag, TypeTag};
+use ledger_framework::modules::fungible_asset::ConcurrentSupply;
+use ledger_types::{
+    AccountAddress, ExecutedTransaction,
+    state::{GroupMembers, group_members},
+};
 use serde_json::json;
 
-/// Events of the first deposit to an account.
-const FIRST_DEPOSIT: Expected =
-    Expected::Success(&["0x1::account::CoinRegisterEvent", "0x1::coin::DepositEvent"]);
+/// Events of minting.
+const MINTED: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Deposit",
+    "0x1::fungible_asset::DepositEvent",
+]);
+/// Events of the first minting of a coin, which creates its paired asset.
+const MINTED_FIRST: Expected = Expected::Success(&[
+    "0x1::fungible_asset::Creation",
+    "0x1::coin::PairCreation",
+    "0x1::fungible_asset::Deposit",
+    "0x1::fungible_asset::DepositEvent",
+]);
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = minting();
@@ -41,7 +55,7 @@ fn mint_by(
 fn minting() -> Vec<Case> {
     let function = "0x1::managed_coin::mint";
     vec![
-        Case::new(function, "increases the supply", FIRST_DEPOSIT, |world| {
+        Case::new(function, "increases the supply", MINTED, |world| {
             let coin = initialize_coin(world, true);
             mint(world, &coin, account_address(0), u64::MAX);
             let executed = mint_by(world, 0, &coin, 1, u64::MAX);
@@ -56,7 +70,7 @@ fn minting() -> Vec<Case> {
         Case::new(
             function,
             "coin whose supply is not tracked",
-            FIRST_DEPOSIT,
+            MINTED_FIRST,
             |world| {
                 let coin = initialize_coin(world, false);
                 let executed = mint_by(world, 0, &coin, 1, 5);
@@ -64,7 +78,7 @@ fn minting() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "generic type", FIRST_DEPOSIT, |world| {
+        Case::new(function, "generic type", MINTED_FIRST, |world| {
             let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account_address(0));
             let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 8u8, true];
             world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
@@ -79,38 +93,50 @@ fn minting() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "zero amount creates the recipient's store",
-            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            "zero amount creates the paired asset and the recipient's store",
+            PAIRED,
             |world| {
                 let coin = initialize_coin(world, true);
-                mint_by(world, 0, &coin, 1, 0)
+                let executed = mint_by(world, 0, &coin, 1, 0);
+                assert!(has_store(world, &coin, account_address(1)));
+                executed
+            },
+        ),
+        Case::new(
+            function,
+            "to an address of the framework",
+            MINTED_FIRST,
+            |world| {
+                let (coin, to) = (initialize_coin(world, true), AccountAddress::ONE);
+                let executed = world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64]);
+                assert_holds(world, &coin, to, 1);
+                executed
             },
         ),
     ]
 }
 
-/// Sets the supply of the coin of account 0 to a value that calls could not reach in a lifetime.
+/// Sets the supply of the paired asset of a coin to a value that calls could not reach in a
+/// lifetime.
 fn set_supply(world: &mut World, coin: &str, supply: u128) {
-    let info: StructTag = format!("0x1::coin::CoinInfo<{coin}>").parse().unwrap();
-    let key = StateKey::resource(&account_address(0), &info);
-    let tag = TypeTag::from(info);
-    let mut json = {
-        let bytes = &world.chain.state[&key];
-        world.chain().registry().value_to_json(&tag, bytes).unwrap()
-    };
-    json["supply"]["vec"][0]["integer"]["vec"][0]["value"] = json!(supply.to_string());
-    let bytes = world
-        .chain()
-        .registry()
-        .value_from_json(&tag, &json)
-        .unwrap();
-    world.chain.state.insert(key, bytes.into());
+    let asset = paired_asset(world, coin);
+    let registry = world.chain().registry();
+    let (key, tag) = (
+        registry.group_key(&asset),
+        registry.tag_of::<ConcurrentSupply>(&[]),
+    );
+    let mut members: GroupMembers = group_members(&world.chain.state[&key]).unwrap();
+    let mut resource: ConcurrentSupply = bcs::from_bytes(&members[&tag]).unwrap();
+    resource.current.value = supply;
+    members.insert(tag, bcs::to_bytes(&resource).unwrap().into());
+    let group = bcs::to_bytes(&members).unwrap();
+    world.chain.state.insert(key, group.into());
 }
 
 fn rejected_minting() -> Vec<Case> {
     let function = "0x1::managed_coin::mint";
     let supply = Expected::Abort(
-        "0x1::optional_aggregator: EAGGREGATOR_OVERFLOW(0x20001): the supply would exceed its limit",
+        "0x1::fungible_asset: EMAX_SUPPLY_EXCEEDED(0x20005): the supply would exceed the maximum of this asset",
     );
     vec![
         Case::new(
@@ -146,14 +172,14 @@ fn rejected_minting() -> Vec<Case> {
         Case::new(
             function,
             "recipient's balance overflows",
-            OVERFLOW,
+            Expected::Status("Execution failed in 0x1::managed_coin::mint at code offset 0"),
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
                 mint_by(world, 0, &coin, 0, 1)
             },
         ),
         Case::new(function, "supply overflows", supply, |world| {
-            let coin = initialize_coin(world, true);
+            let coin = create_funded_coin(world, &[1]);
             set_supply(world, &coin, u128::MAX - 1);
             mint_by(world, 0, &coin, 0, 2)
         }),
@@ -161,11 +187,6 @@ fn rejected_minting() -> Vec<Case> {
             let coin = create_funded_coin(world, &[1]);
             freeze(world, &coin, 0);
             mint_by(world, 0, &coin, 0, 1)
-        }),
-        Case::new(function, "to a reserved address", RESERVED, |world| {
-            let coin = initialize_coin(world, true);
-            let to = ledger_types::AccountAddress::ONE;
-            world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
         }),
     ]
 }
@@ -180,7 +201,10 @@ fn burning() -> Vec<Case> {
         Case::new(
             function,
             "decreases the supply",
-            Expected::Success(&["0x1::coin::WithdrawEvent"]),
+            Expected::Success(&[
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+            ]),
             |world| {
                 let coin = initialize_coin(world, true);
                 mint(world, &coin, account_address(0), 10);
@@ -190,7 +214,7 @@ fn burning() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "zero amount", Expected::Success(&[]), |world| {
+        Case::new(function, "zero amount", PAIRED, |world| {
             let coin = initialize_coin(world, true);
             burn(world, 0, &coin, 0)
         }),
@@ -220,9 +244,7 @@ fn burning() -> Vec<Case> {
         Case::new(
             function,
             "amount above the supply",
-            Expected::Abort(
-                "0x1::optional_aggregator: EAGGREGATOR_UNDERFLOW(0x20002): more would be destroyed than the supply counts",
-            ),
+            Expected::Status("Execution failed in 0x1::managed_coin::burn at code offset 0"),
             |world| {
                 let coin = initialize_coin(world, true);
                 mint(world, &coin, account_address(0), 10);

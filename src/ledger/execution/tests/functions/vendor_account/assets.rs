@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, PAID, PAID_FIRST, UNKNOWN_ADDRESS, account_address, assert_holds,
-        balance_of, create_funded_coin, create_unpaired_asset, freeze, paired_asset,
+        FROZEN, INSUFFICIENT, PAID, UNKNOWN_ADDRESS, account_address, assert_holds, balance_of,
+        create_funded_coin, create_unpaired_asset, freeze, paired_asset,
     },
 };
 use ledger_framework::AssetType;
@@ -81,18 +81,13 @@ fn assets() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(
-            transfer,
-            "paired asset transfers the coin",
-            PAID_FIRST,
-            |world| {
-                let coin = create_funded_coin(world, &[10]);
-                let metadata = paired_asset(world, &coin);
-                let executed = pay_asset(world, metadata, UNKNOWN_ADDRESS, 4);
-                assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
-                executed
-            },
-        ),
+        Case::new(transfer, "paired asset transfers the coin", PAID, |world| {
+            let coin = create_funded_coin(world, &[10]);
+            let metadata = paired_asset(world, &coin);
+            let executed = pay_asset(world, metadata, UNKNOWN_ADDRESS, 4);
+            assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
+            executed
+        }),
         Case::new(
             transfer,
             "asset 0xa transfers the native coin",
@@ -122,16 +117,11 @@ fn assets() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(
-            batch_transfer,
-            "paired asset of a coin",
-            PAID_FIRST,
-            |world| {
-                let coin = create_funded_coin(world, &[10]);
-                let metadata = paired_asset(world, &coin);
-                pay_asset_to_all(world, metadata, &[UNKNOWN_ADDRESS], &[10])
-            },
-        ),
+        Case::new(batch_transfer, "paired asset of a coin", PAID, |world| {
+            let coin = create_funded_coin(world, &[10]);
+            let metadata = paired_asset(world, &coin);
+            pay_asset_to_all(world, metadata, &[UNKNOWN_ADDRESS], &[10])
+        }),
     ]
 }
 

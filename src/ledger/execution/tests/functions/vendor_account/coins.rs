@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, UNKNOWN_ADDRESS,
-        account_address, assert_holds, create_funded_coin, freeze, initialize_coin, mint,
+        FROZEN, INSUFFICIENT, NOT_PUBLISHED, PAID, UNKNOWN_ADDRESS, account_address, assert_holds,
+        create_funded_coin, freeze, has_account_resource,
     },
 };
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -15,10 +15,6 @@ pub(super) fn cases() -> Vec<Case> {
     cases.extend(direct_transfers());
     cases
 }
-
-const NOT_ACCEPTED: Expected = Expected::Abort(
-    "0x1::node_account: EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS(0x50003): the recipient has not registered for this coin and accepts no other coins",
-);
 
 fn pay_coin(world: &mut World, coin: &str, to: AccountAddress, amount: u64) -> ExecutedTransaction {
     world.call(
@@ -51,12 +47,13 @@ fn coins() -> Vec<Case> {
     vec![
         Case::new(
             transfer,
-            "creates the recipient's account",
-            PAID_FIRST,
+            "creates the recipient's store without an account resource",
+            PAID,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
                 let executed = pay_coin(world, &coin, UNKNOWN_ADDRESS, 4);
                 assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
+                assert!(!has_account_resource(world, UNKNOWN_ADDRESS));
                 executed
             },
         ),
@@ -77,7 +74,9 @@ fn coins() -> Vec<Case> {
         Case::new(
             transfer,
             "recipient's balance overflows",
-            OVERFLOW,
+            Expected::Status(
+                "Execution failed in 0x1::node_account::transfer_coins at code offset 0",
+            ),
             |world| {
                 let coin = create_funded_coin(world, &[1, u64::MAX]);
                 pay_coin(world, &coin, account_address(1), 1)
@@ -93,11 +92,14 @@ fn coins() -> Vec<Case> {
             batch_transfer,
             "sender among the recipients",
             Expected::Success(&[
-                "0x1::coin::WithdrawEvent",
-                "0x1::coin::DepositEvent",
-                "0x1::coin::WithdrawEvent",
-                "0x1::account::CoinRegisterEvent",
-                "0x1::coin::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
             ]),
             |world| {
                 let coin = create_funded_coin(world, &[10]);
@@ -175,35 +177,26 @@ fn direct_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::node_account::transfer_coins",
-            "recipient that does not accept direct transfers",
-            NOT_ACCEPTED,
+            "recipient whose setting rejects direct transfers",
+            PAID,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
                 set_allow_direct_transfers(world, 1, false);
-                pay_coin(world, &coin, account_address(1), 1)
+                assert!(!accepts_direct_transfers(world));
+                let executed = pay_coin(world, &coin, account_address(1), 1);
+                assert_holds(world, &coin, account_address(1), 1);
+                executed
             },
         ),
         Case::new(
             "0x1::node_account::batch_transfer_coins",
-            "recipient that does not accept direct transfers",
-            NOT_ACCEPTED,
+            "recipient whose setting rejects direct transfers",
+            PAID,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
                 set_allow_direct_transfers(world, 1, false);
                 let recipients = [account_address(1)];
                 pay_coin_to_all(world, &coin, &recipients, &[1])
-            },
-        ),
-        Case::new(
-            "0x1::node_account::transfer_coins",
-            "registered recipient that does not accept direct transfers",
-            PAID,
-            |world| {
-                let coin = initialize_coin(world, false);
-                set_allow_direct_transfers(world, 1, false);
-                world.call_ok(1, "0x1::coin::register", &[&coin], vec![]);
-                mint(world, &coin, account_address(0), 10);
-                pay_coin(world, &coin, account_address(1), 1)
             },
         ),
     ]

@@ -6,8 +6,8 @@ mod coins;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        INSUFFICIENT, NATIVE, PAID, PAID_FIRST, RESERVED, UNKNOWN_ADDRESS, account_address,
-        assert_holds, view,
+        INSUFFICIENT, NATIVE, PAID, RESERVED, UNKNOWN_ADDRESS, account_address, assert_holds,
+        assert_writes_only_the_fee, has_account_resource, has_store,
     },
 };
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -33,8 +33,8 @@ fn creation() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "creates the account and its store",
-            Expected::Success(&["0x1::account::CoinRegisterEvent"]),
+            "creates the store without an account resource",
+            Expected::Success(&[]),
             |world| {
                 let executed = world.call(
                     0,
@@ -42,16 +42,30 @@ fn creation() -> Vec<Case> {
                     &[],
                     args![UNKNOWN_ADDRESS],
                 );
-                assert_eq!(
-                    view(
-                        world,
-                        "is_account_registered",
-                        NATIVE,
-                        args![UNKNOWN_ADDRESS]
-                    ),
-                    true
-                );
+                assert!(has_store(world, NATIVE, UNKNOWN_ADDRESS));
+                assert!(!has_account_resource(world, UNKNOWN_ADDRESS));
                 executed
+            },
+        ),
+        Case::new(
+            function,
+            "changes nothing if the store exists",
+            Expected::Success(&[]),
+            |world| {
+                pay(world, UNKNOWN_ADDRESS, 1);
+                let function = "0x1::node_account::create_account";
+                let executed = world.call(0, function, &[], args![UNKNOWN_ADDRESS]);
+                assert_writes_only_the_fee(&executed, 0);
+                executed
+            },
+        ),
+        Case::new(
+            function,
+            "reserved address with an account",
+            exists,
+            |world| {
+                let function = "0x1::node_account::create_account";
+                world.call(0, function, &[], args![AccountAddress::ONE])
             },
         ),
         Case::new(function, "existing account", exists, |world| {
@@ -63,7 +77,7 @@ fn creation() -> Vec<Case> {
                 0,
                 "0x1::node_account::create_account",
                 &[],
-                args![AccountAddress::ONE],
+                args![AccountAddress::ZERO],
             )
         }),
     ]
@@ -84,11 +98,12 @@ fn transfers() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "creates the recipient's account",
-            PAID_FIRST,
+            "creates the recipient's store without an account resource",
+            PAID,
             |world| {
                 let executed = pay(world, UNKNOWN_ADDRESS, 9);
                 assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 9);
+                assert!(!has_account_resource(world, UNKNOWN_ADDRESS));
                 executed
             },
         ),
@@ -98,9 +113,23 @@ fn transfers() -> Vec<Case> {
             INSUFFICIENT,
             |world| pay(world, UNKNOWN_ADDRESS, u64::MAX),
         ),
-        Case::new(function, "to a reserved address", RESERVED, |world| {
-            pay(world, AccountAddress::ZERO, 1)
+        Case::new(function, "to an address of the framework", PAID, |world| {
+            let executed = pay(world, AccountAddress::ONE, 1);
+            assert_holds(world, NATIVE, AccountAddress::ONE, 1);
+            executed
         }),
+        Case::new(
+            function,
+            "recipient's balance overflows",
+            Expected::Status("Execution failed in 0x1::node_account::transfer at code offset 0"),
+            |world| {
+                let to = account_address(1);
+                world.chain.replace_balance(&to, u64::MAX);
+                let executed = pay(world, to, 1);
+                assert_eq!(world.balance(1), u64::MAX);
+                executed
+            },
+        ),
     ]
 }
 
@@ -124,13 +153,18 @@ fn batches() -> Vec<Case> {
             function,
             "duplicate recipient receives both amounts",
             Expected::Success(&[
-                "0x1::coin::WithdrawEvent",
-                "0x1::account::CoinRegisterEvent",
-                "0x1::coin::DepositEvent",
-                "0x1::coin::WithdrawEvent",
-                "0x1::coin::DepositEvent",
-                "0x1::coin::WithdrawEvent",
-                "0x1::coin::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
+                "0x1::fungible_asset::Withdraw",
+                "0x1::fungible_asset::WithdrawEvent",
+                "0x1::fungible_asset::Deposit",
+                "0x1::fungible_asset::DepositEvent",
             ]),
             |world| {
                 let before = world.balance(1);
@@ -159,12 +193,6 @@ fn batches() -> Vec<Case> {
             "fewer amounts than recipients",
             MISMATCH,
             |world| pay_all(world, &[UNKNOWN_ADDRESS], &[]),
-        ),
-        Case::new(
-            function,
-            "reserved address among the recipients",
-            RESERVED,
-            |world| pay_all(world, &[UNKNOWN_ADDRESS, AccountAddress::ONE], &[1, 1]),
         ),
     ]
 }
