@@ -1,44 +1,83 @@
-//! Conservation of the coin under thousands of random transfers, some of them invalid.
+//! Conservation of the coin under thousands of random transfers and escrows, some of them invalid.
 //!
-//! Transfers neither create nor destroy coins, sequence numbers increase by one, and a replay of
-//! the chain has the same hashes.
+//! They neither create nor destroy coins, sequence numbers increase by one, and a replay of the
+//! chain has the same hashes.
 
 // The tests print their seed, so that a failing run can be repeated.
 #![allow(clippy::print_stdout)]
 
+use crate::programs::census::Census;
 use fastrand::Rng;
 use ledger_execution::{development_accounts, execute_block, genesis::DEVELOPMENT_BALANCE};
-use ledger_test_support::{MemoryChain, START_SECS};
+use ledger_test_support::{MemoryChain, START_SECS, test_genesis};
 use ledger_types::{
-    AccountAddress, CheckedTransaction, ExecutedBlock, StateKey, StateKeyParts, Transaction,
-    WriteOp,
+    AccountAddress, CheckedTransaction, EntryFunction, ExecutedBlock, ExecutedTransaction,
+    Parameters, StateKey, Transaction, WriteOp,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-/// Returns the sum of all coin stores and the recorded supply, both read from the state.
-fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {
+/// Asserts that the recorded supplies of the chain's coin are the sums of its stores and of its
+/// escrows, and returns the supply.
+fn assert_supplies(chain: &MemoryChain) -> u128 {
+    let census = Census::of(chain);
+    let native = chain.chain.registry().native_coin();
+    assert_eq!(
+        census.asset_supplies[&AccountAddress::NATIVE_ASSET],
+        census.assets[&AccountAddress::NATIVE_ASSET],
+        "supply of the asset (left) and the sum of its stores (right)"
+    );
+    assert_eq!(
+        census.coin_supplies[native],
+        census.coins.get(native).copied().unwrap_or_default(),
+        "supply of the coin (left) and the coins in escrows (right)"
+    );
+    census.native_supply(chain)
+}
+
+/// Returns the fee of a transaction minus its storage refund, in the coin's smallest unit.
+fn net_fee(chain: &MemoryChain, executed: &ExecutedTransaction) -> i128 {
+    let user = executed.transaction.as_user().unwrap();
+    let statement = executed.events.last().unwrap();
     let registry = chain.chain.registry();
-    let (mut held, mut supply) = (0, 0);
-    for (key, bytes) in &chain.state {
-        let StateKeyParts::Resource { tag, .. } = key.decode().unwrap() else {
-            continue;
-        };
-        let json = registry.value_to_json(&tag.clone().into(), bytes).unwrap();
-        if tag.is_framework("coin", "CoinStore") {
-            held += json["coin"]["value"]
-                .as_str()
-                .unwrap()
-                .parse::<u128>()
-                .unwrap();
-        } else if tag.is_framework("coin", "CoinInfo") {
-            supply = json["supply"]["vec"][0]["integer"]["vec"][0]["value"]
-                .as_str()
-                .unwrap()
-                .parse()
-                .unwrap();
+    let statement = registry
+        .value_to_json(statement.type_tag(), statement.data())
+        .unwrap();
+    let refund: i128 = statement["storage_fee_refund_octas"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    i128::from(executed.info.v0().gas_used) * i128::from(user.raw.gas_unit_price) - refund
+}
+
+/// Returns a call that opens, releases, or cancels an escrow of the chain's coin.
+///
+/// Few escrows have low numbers, so that calls are likely to hit an open one.
+fn random_escrow_call(chain: &MemoryChain, random: &mut Rng, amount: u64) -> EntryFunction {
+    let accounts = development_accounts();
+    let other = accounts[random.usize(..accounts.len())].address;
+    let number = random.u64(..3);
+    let (function, arguments) = match random.u8(..5) {
+        0 => ("0x1::escrow::cancel", vec![bcs::to_bytes(&number)]),
+        1 | 2 => (
+            "0x1::escrow::release",
+            vec![bcs::to_bytes(&other), bcs::to_bytes(&number)],
+        ),
+        _ => {
+            let deadline_secs = chain.next_secs() + random.u64(..20);
+            (
+                "0x1::escrow::open",
+                vec![
+                    bcs::to_bytes(&other),
+                    bcs::to_bytes(&amount),
+                    bcs::to_bytes(&deadline_secs),
+                ],
+            )
         }
-    }
-    (held, supply)
+    };
+    let arguments = arguments.into_iter().map(Result::unwrap).collect();
+    let native = chain.chain.registry().native_coin().to_string();
+    chain.call(function, &[&native], arguments)
 }
 
 fn random_transaction(
@@ -58,7 +97,12 @@ fn random_transaction(
         1 => 0,
         _ => random.u64(..DEVELOPMENT_BALANCE / 50),
     };
-    let mut raw = chain.raw(&accounts[from].private_key, chain.transfer(to, amount));
+    let call = if random.u8(..4) == 0 {
+        random_escrow_call(chain, random, amount)
+    } else {
+        chain.transfer(to, amount)
+    };
+    let mut raw = chain.raw(&accounts[from].private_key, call);
     let number = next.entry(from).or_insert(raw.sequence_number);
     raw.sequence_number = *number;
     *number += 1;
@@ -94,7 +138,7 @@ fn assert_numbers_rise_by_one(blocks: &[ExecutedBlock]) {
 /// Executes the user transactions of the stored blocks from genesis, and checks that blocks and
 /// state are equal to the original.
 fn assert_replay_is_equal(original: &MemoryChain) {
-    let mut replay = MemoryChain::development();
+    let mut replay = new_chain(original.chain.parameters().coin_event_handles);
     for block in &original.blocks[1..] {
         let users = block
             .transactions
@@ -115,16 +159,24 @@ fn assert_replay_is_equal(original: &MemoryChain) {
     assert_eq!(replay.state, original.state);
 }
 
-fn run(seed: u64, blocks: u64) -> MemoryChain {
-    run_with(seed, blocks, true)
+/// Returns a development chain with or without event streams of stores.
+fn new_chain(coin_event_handles: bool) -> MemoryChain {
+    MemoryChain::new(&test_genesis(Parameters {
+        gas_unit_price_min: 1,
+        coin_event_handles,
+        ..Parameters::default()
+    }))
 }
 
-/// Executes `blocks` blocks of random transactions.
+fn run(seed: u64, blocks: u64) -> MemoryChain {
+    run_with(new_chain(true), seed, blocks, true)
+}
+
+/// Executes `blocks` blocks of random transactions on `chain`.
 ///
 /// If `with_invalid` is set, the prologue rejects some of them.
-fn run_with(seed: u64, blocks: u64, with_invalid: bool) -> MemoryChain {
+fn run_with(mut chain: MemoryChain, seed: u64, blocks: u64, with_invalid: bool) -> MemoryChain {
     let mut random = Rng::with_seed(seed);
-    let mut chain = MemoryChain::development();
     for _ in 0..blocks {
         let mut next = HashMap::new();
         let count = random.u8(1..=20);
@@ -136,46 +188,65 @@ fn run_with(seed: u64, blocks: u64, with_invalid: bool) -> MemoryChain {
     chain
 }
 
-#[test]
-fn conserves_coins_in_random_transfers() {
-    let seed = 20_261_121;
+/// Executes random transactions on a chain with or without event streams of stores, and checks that
+/// only the fees change the supply.
+fn assert_conserves_coins(seed: u64, coin_event_handles: bool) {
     println!("seed {seed}");
-    let chain = run(seed, 400);
-    let (held, supply) = held_and_supply(&chain);
-    let genesis = held_and_supply(&MemoryChain::development()).1;
-    let users = || {
-        chain
-            .blocks
-            .iter()
-            .flat_map(|b| &b.transactions)
-            .filter(|t| t.transaction.as_user().is_some())
-    };
-    let fees: u128 = users()
-        .map(|t| {
-            u128::from(t.info.v0().gas_used)
-                * u128::from(t.transaction.as_user().unwrap().raw.gas_unit_price)
-        })
-        .sum();
+    let genesis = assert_supplies(&new_chain(coin_event_handles));
+    let chain = run_with(new_chain(coin_event_handles), seed, 400, true);
+    let supply = assert_supplies(&chain);
+    let users: Vec<&ExecutedTransaction> = chain
+        .blocks
+        .iter()
+        .flat_map(|block| &block.transactions)
+        .filter(|executed| executed.transaction.as_user().is_some())
+        .collect();
+    let fees: i128 = users.iter().map(|executed| net_fee(&chain, executed)).sum();
     assert!(
-        users().count() > 1_000,
+        users.len() > 1_000,
         "the run committed only {} transactions",
-        users().count()
+        users.len()
     );
     assert!(
-        users().any(|t| !t.info.v0().status.is_success()),
+        users
+            .iter()
+            .any(|executed| !executed.info.v0().status.is_success()),
         "no transaction failed"
     );
     assert!(
-        chain.blocks.iter().any(|b| !b.discarded.is_empty()),
+        chain.blocks.iter().any(|block| !block.discarded.is_empty()),
         "no transaction was discarded"
     );
-    assert_eq!(held, supply, "every coin is in a store");
+    let succeeded: BTreeSet<&str> = users
+        .iter()
+        .filter(|executed| executed.info.v0().status.is_success())
+        .map(|executed| called_function(executed))
+        .collect();
     assert_eq!(
-        supply,
-        genesis - fees,
+        succeeded,
+        BTreeSet::from(["cancel", "open", "release", "transfer"])
+    );
+    assert_eq!(
+        i128::try_from(supply).unwrap(),
+        i128::try_from(genesis).unwrap() - fees,
         "the supply changes only by the fees"
     );
     assert_numbers_rise_by_one(&chain.blocks);
+}
+
+fn called_function(executed: &ExecutedTransaction) -> &str {
+    let user = executed.transaction.as_user().unwrap();
+    user.raw.entry_function().unwrap().function.as_str()
+}
+
+#[test]
+fn conserves_coins_in_random_transfers() {
+    assert_conserves_coins(20_261_121, true);
+}
+
+#[test]
+fn conserves_coins_without_event_handles() {
+    assert_conserves_coins(20_261_130, false);
 }
 
 #[test]
@@ -189,7 +260,7 @@ fn reproduces_all_hashes_in_a_replay_from_genesis() {
     assert_parents_link(&first.blocks);
     // A block stores only the hash of a discarded transaction. A replay from stored blocks is
     // therefore compared with a run without discarded transactions.
-    let without_discards = run_with(seed, 60, false);
+    let without_discards = run_with(new_chain(true), seed, 60, false);
     assert!(
         without_discards
             .blocks

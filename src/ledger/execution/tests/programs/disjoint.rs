@@ -1,9 +1,11 @@
 //! Write sets of unrelated users.
 //!
 //! Their transactions change no common slot, because no counter and no supply is shared between
-//! them.
+//! them. The only exception are escrows of the chain's coin, which move an amount between its two
+//! supplies.
 
 use crate::programs::program::{Form, NATIVE, Program, account, args, asset_of, coin_of};
+use ledger_framework::modules::coin::CoinInfo;
 use ledger_types::{AccountAddress, StateKey};
 use std::collections::BTreeSet;
 
@@ -38,7 +40,7 @@ fn written_keys(program: &mut Program, user: usize, friend: usize) -> BTreeSet<S
         program.request(
             user,
             "0x1::escrow::open",
-            &[NATIVE],
+            &[&coin],
             args![to, 5u64, deadline_secs],
         ),
         program.request(
@@ -77,4 +79,26 @@ fn changes_no_common_slot_in_unrelated_transactions() {
     assert!(one.len() > 15 && other.len() > 15);
     let common: Vec<_> = one.intersection(&other).map(StateKey::decode).collect();
     assert!(common.is_empty(), "{common:#?}");
+}
+
+#[test]
+fn changes_only_the_supplies_in_common_by_escrows_of_the_native_coin() {
+    let mut program = Program::new(1);
+    let mut open = |payer: usize, recipient: usize| -> BTreeSet<StateKey> {
+        let deadline_secs = program.chain.tip.timestamp_usecs / 1_000_000 + 1_000;
+        let arguments = args![account(recipient), 5u64, deadline_secs];
+        let request = program.request(payer, "0x1::escrow::open", &[NATIVE], arguments);
+        let executed = program.run(request).unwrap();
+        assert!(executed.info.v0().status.is_success());
+        executed.writes.iter().map(|(key, _)| key.clone()).collect()
+    };
+    let (one, other) = (open(0, 1), open(2, 3));
+    let common: BTreeSet<StateKey> = one.intersection(&other).cloned().collect();
+    let registry = program.chain.chain.registry();
+    let native = std::slice::from_ref(registry.native_coin());
+    let supplies = [
+        registry.resource_key::<CoinInfo>(&AccountAddress::ONE, native),
+        registry.group_key(&AccountAddress::NATIVE_ASSET),
+    ];
+    assert_eq!(common, BTreeSet::from(supplies));
 }

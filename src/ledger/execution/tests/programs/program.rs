@@ -9,10 +9,10 @@ use ledger_framework::modules::{
     multisig_account::TransactionExecutionSucceeded,
     object::{named_address, user_derived_address},
 };
-use ledger_test_support::{MemoryChain, TransactionBuilder, next_block};
+use ledger_test_support::{MemoryChain, TransactionBuilder, next_block, test_genesis};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ContractEvent, EntryFunction, ExecutedTransaction,
-    OrderedBlock,
+    OrderedBlock, Parameters,
     transaction::{Multisig, MultisigPayload, TransactionPayload},
 };
 use serde_json::Value;
@@ -51,6 +51,14 @@ pub struct Form {
     pub nonce: Option<u64>,
 }
 
+/// A store beside the primary store of its owner.
+#[derive(Clone, Copy)]
+pub struct SecondaryStore {
+    pub address: AccountAddress,
+    /// Address of the metadata of the store's asset.
+    pub asset: AccountAddress,
+}
+
 /// A chain on which random calls are executed.
 pub struct Program {
     pub chain: MemoryChain,
@@ -58,7 +66,7 @@ pub struct Program {
     /// Multisig account of accounts 0, 1 and 2. It requires two approvals at the start.
     pub multisig: AccountAddress,
     /// Secondary stores that were created, including removed ones.
-    pub stores: Vec<AccountAddress>,
+    pub stores: Vec<SecondaryStore>,
     /// Objects created at generated addresses, including deleted ones.
     pub generated: Vec<AccountAddress>,
     /// Ordered transactions of each block after genesis.
@@ -120,12 +128,22 @@ fn stored_call(event: &ContractEvent) -> Option<EntryFunction> {
     }
 }
 
+/// Returns a development chain with or without event streams of stores.
+fn new_chain(coin_event_handles: bool) -> MemoryChain {
+    MemoryChain::new(&test_genesis(Parameters {
+        gas_unit_price_min: 1,
+        coin_event_handles,
+        ..Parameters::default()
+    }))
+}
+
 impl Program {
     /// Creates a chain on which every account manages two coins and an asset, and owns a named
-    /// object, a registry and a resource account. Three accounts own a multisig account.
+    /// object, a registry and a resource account. Three accounts own a multisig account. The stores
+    /// of coins have event streams if `seed` is even.
     pub fn new(seed: u64) -> Self {
         let mut program = Self {
-            chain: MemoryChain::development(),
+            chain: new_chain(seed.is_multiple_of(2)),
             random: Rng::with_seed(seed),
             multisig: AccountAddress::ZERO,
             stores: Vec::new(),
@@ -325,7 +343,10 @@ impl Program {
                     .unwrap()
             };
             match event.type_tag().to_string().as_str() {
-                "0x1::managed_fungible_asset::StoreCreation" => self.stores.push(address("store")),
+                "0x1::managed_fungible_asset::StoreCreation" => self.stores.push(SecondaryStore {
+                    address: address("store"),
+                    asset: address("metadata"),
+                }),
                 "0x1::managed_object::ObjectCreation" => self.generated.push(address("object")),
                 _ => {}
             }
@@ -392,9 +413,9 @@ impl Program {
     pub fn assert_conserved(&self) -> Census {
         let census = Census::of(&self.chain);
         census.assert_supplies_hold();
-        let genesis_supply =
-            Census::of(&MemoryChain::development()).coin_supplies[&NATIVE.parse().unwrap()];
-        let current_supply = census.coin_supplies[&NATIVE.parse().unwrap()];
+        let genesis = new_chain(self.chain.chain.parameters().coin_event_handles);
+        let genesis_supply = Census::of(&genesis).native_supply(&genesis);
+        let current_supply = census.native_supply(&self.chain);
         assert_eq!(
             genesis_supply as i128 - self.fees,
             current_supply as i128,
@@ -406,7 +427,7 @@ impl Program {
     /// Executes the ordered transactions of all blocks from genesis, including the rejected ones,
     /// and checks that blocks and state are the same.
     pub fn assert_replay_is_equal(&self) {
-        let mut replay = MemoryChain::development();
+        let mut replay = new_chain(self.chain.chain.parameters().coin_event_handles);
         for (block, transactions) in self.chain.blocks[1..].iter().zip(&self.ordered) {
             let ordered = OrderedBlock {
                 transactions: transactions.clone(),

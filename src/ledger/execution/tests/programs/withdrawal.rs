@@ -4,8 +4,8 @@
 //! balances to new addresses. New addresses have no balance that could overflow.
 
 use crate::programs::program::{
-    ACCOUNTS, CallRequest, NATIVE, Program, abandoned_coin_of, account, args, asset_of, coin_of,
-    object_of, primary_store, resource_account_of,
+    ACCOUNTS, CallRequest, NATIVE, Program, SecondaryStore, abandoned_coin_of, account, args,
+    asset_of, coin_of, object_of, primary_store, resource_account_of,
 };
 use ledger_types::{
     AccountAddress, EntryFunction,
@@ -93,10 +93,9 @@ impl Withdrawal<'_> {
                 let unfreeze = "0x1::managed_fungible_asset::unfreeze";
                 self.program
                     .call_successfully(of, unfreeze, &[], args![asset, address]);
-                // This fails if there is no store to unfreeze.
                 let unfreeze = "0x1::managed_coin::unfreeze_coin_store";
-                let request = self.program.request(of, unfreeze, &[&coin], args![address]);
-                self.program.run(request);
+                self.program
+                    .call_successfully(of, unfreeze, &[&coin], args![address]);
             }
         }
     }
@@ -268,23 +267,23 @@ impl Withdrawal<'_> {
 
     fn empty_stores(&mut self) {
         let store_type = "0x1::fungible_asset::FungibleStore";
-        for store in self.program.stores.clone() {
+        for SecondaryStore {
+            address: store,
+            asset,
+        } in self.program.stores.clone()
+        {
             let exists = self
                 .program
                 .view("0x1::fungible_asset::store_exists", &[], args![store]);
             if exists[0] == false {
                 continue;
             }
-            let asset = self.program.view(
-                "0x1::fungible_asset::store_metadata",
-                &[store_type],
-                args![store],
-            );
-            let asset: AccountAddress = asset[0]["inner"].as_str().unwrap().parse().unwrap();
-            let manager = (0..ACCOUNTS).find(|of| asset_of(*of) == asset).unwrap();
-            let unfreeze = "0x1::managed_fungible_asset::unfreeze_store";
-            self.program
-                .call_successfully(manager, unfreeze, &[], args![store]);
+            // Only the manager of an asset can freeze a secondary store. A coin has no manager.
+            if let Some(manager) = (0..ACCOUNTS).find(|of| asset_of(*of) == asset) {
+                let unfreeze = "0x1::managed_fungible_asset::unfreeze_store";
+                self.program
+                    .call_successfully(manager, unfreeze, &[], args![store]);
+            }
             let balance =
                 self.program
                     .view("0x1::fungible_asset::balance", &[store_type], args![store]);

@@ -2,8 +2,8 @@
 
 use super::{random_account, random_amount, random_owner_address};
 use crate::programs::program::{
-    CallRequest, NATIVE, Program, abandoned_coin_of, account, args, asset_of, coin_of, object_of,
-    primary_store, resource_account_of,
+    CallRequest, NATIVE, Program, SecondaryStore, abandoned_coin_of, account, args, asset_of,
+    coin_of, object_of, primary_store, resource_account_of,
 };
 use ledger_types::{AccountAddress, transaction::TransactionPayload};
 
@@ -69,7 +69,7 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<CallRequest> {
     );
     let coin = coin_of(of);
     let coin = &[coin.as_str()];
-    Some(match program.random.u8(..9) {
+    Some(match program.random.u8(..10) {
         0 => program.request(of, "0x1::managed_coin::mint", coin, args![to, amount]),
         1 => program.request(of, "0x1::managed_coin::burn", coin, args![amount]),
         2 => program.request(number, "0x1::managed_coin::mint", coin, args![to, amount]),
@@ -86,7 +86,15 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<CallRequest> {
             program.request(number, "0x1::managed_coin::register", coin, args![])
         }
         5 => program.request(number, "0x1::coin::register", coin, args![]),
-        6 => program.request(
+        6 if program.random.bool() => {
+            let migrate = "0x1::coin::migrate_coin_store_to_fungible_store";
+            program.request(number, migrate, coin, args![vec![to, account(of)]])
+        }
+        6 => {
+            let migrate = "0x1::coin::migrate_to_fungible_store";
+            program.request(number, migrate, coin, args![])
+        }
+        7 => program.request(
             number,
             "0x1::node_account::batch_transfer_coins",
             coin,
@@ -229,12 +237,20 @@ pub(super) fn stores(program: &mut Program) -> Option<CallRequest> {
     let store_type = "0x1::fungible_asset::FungibleStore";
     if program.stores.is_empty() || program.random.u8(..5) == 0 {
         let create = "0x1::managed_fungible_asset::create_store";
-        return Some(program.request(number, create, &[], args![asset_of(of)]));
+        let asset = match program.random.u8(..4) {
+            0 => AccountAddress::NATIVE_ASSET,
+            1 => paired(program, of),
+            _ => asset_of(of),
+        };
+        return Some(program.request(number, create, &[], args![asset]));
     }
     // One of the newest two, so that withdrawals are likely to hit a store with a deposit.
     let newest = program.stores.len() - 1;
-    let store = program.stores[newest.saturating_sub(program.random.usize(..2))];
-    let primary = primary_store(account(number), asset_of(of));
+    let SecondaryStore {
+        address: store,
+        asset,
+    } = program.stores[newest.saturating_sub(program.random.usize(..2))];
+    let primary = primary_store(account(number), asset);
     let with_minimum = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
     if program.random.u8(..6) == 0 {
         let arguments = args![primary, store, amount, amount];
