@@ -3,9 +3,11 @@
 use fastrand::Rng;
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{development_accounts, development_genesis, validate_for_admission};
+use ledger_framework::modules::account::Account;
 use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use ledger_types::{
-    AccountAddress, ExecutedTransaction, Parameters, StateKey, ValidationStatus, Vendor,
+    AccountAddress, CheckedTransaction, Discard, ExecutedTransaction, Parameters, StateKey,
+    ValidationStatus, Vendor,
 };
 use ledger_vm::intrinsic_gas_units;
 
@@ -125,6 +127,10 @@ fn charges_and_refunds_no_deposit_if_gas_may_be_free() {
 #[test]
 fn charges_the_whole_gas_limit_if_it_does_not_cover_the_deposit() {
     let mut chain = MemoryChain::development();
+    // The limit of an account's first transaction must cover the deposit of the account resource.
+    let owner = AccountAddress::from_public_key(&key().public_key());
+    let call = chain.transfer(owner, 0);
+    chain.run(&key(), call);
     let before = balance(&chain);
     let to = AccountAddress::from_low_u64(0x77);
     let mut raw = chain.raw(&key(), chain.transfer(to, 1));
@@ -286,73 +292,160 @@ fn charges_the_deposit_of_the_created_slots() {
     assert_eq!(fee_and_refund(&chain, &created), (deposit as u64, 0));
 }
 
-/// The fee payer pays the deposit of a sponsored sender's account, even if the call fails.
-#[test]
-fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
-    let seed = 0xacc;
-    let sender = Ed25519PrivateKey::from_seed(&[77; 32]);
-    let payer = development_accounts().remove(1).private_key;
-    let payer_address = AccountAddress::from_public_key(&payer.public_key());
-    // The recipient already has coins, so that the transfer creates no other slot.
-    let to = AccountAddress::from_public_key(&key().public_key());
-    let signed = |chain: &MemoryChain, price: u64, amount: u64, max_gas_amount: u64| {
-        let mut raw = chain.raw(&sender, chain.transfer(to, amount));
-        (raw.gas_unit_price, raw.max_gas_amount) = (price, max_gas_amount);
-        chain.sign_together(&[&sender], Some(&payer), raw)
-    };
-    let intrinsic_gas_units = {
-        let any = signed(&chain_with_rich_accounts(), 1, 1, 2_000_000);
-        intrinsic_gas_units(any.size_bytes(), &any.transaction().authenticator)
-    };
-    let pay = |price: u64, amount: u64, max_gas_amount: u64| {
+/// The account of the first transaction that a test executes: a key with coins or with a fee payer,
+/// whose account resource does not exist yet.
+struct FirstTransaction {
+    chain: MemoryChain,
+    sender: Ed25519PrivateKey,
+    /// Key of the account that pays the fee.
+    payer: Ed25519PrivateKey,
+}
+
+impl FirstTransaction {
+    /// Creates a chain on which a fee payer pays, or else the sender itself, which was funded.
+    fn new(is_sponsored: bool) -> Self {
         let mut chain = chain_with_rich_accounts();
-        let signed = signed(&chain, price, amount, max_gas_amount);
-        let facts = chain.transaction_facts(&signed);
-        let admitted = validate_for_admission(&chain.chain, &facts, &signed, chain.next_secs());
-        let before = chain.facts(&payer_address).balance;
-        let block = chain.execute(vec![signed]).clone();
+        let sender = Ed25519PrivateKey::from_seed(&[77; 32]);
+        let funder = development_accounts().remove(1).private_key;
+        let payer = if is_sponsored {
+            funder
+        } else {
+            let to = AccountAddress::from_public_key(&sender.public_key());
+            let call = chain.transfer(to, 400_000_000_000_000_000);
+            let funded = chain.run(&funder, call);
+            assert!(funded.transactions[1].info.v0().status.is_success());
+            sender.clone()
+        };
+        Self {
+            chain,
+            sender,
+            payer,
+        }
+    }
+
+    /// Signs a call of the sender that creates no slot beside the account resource, and that
+    /// succeeds or fails.
+    fn sign(&self, price: u64, succeeds: bool, max_gas_amount: u64) -> CheckedTransaction {
+        let call = if succeeds {
+            let native = self.chain.chain.registry().native_coin().to_string();
+            self.chain.call("0x1::coin::register", &[&native], vec![])
+        } else {
+            let to = AccountAddress::from_public_key(&key().public_key());
+            self.chain.transfer(to, u64::MAX)
+        };
+        let mut raw = self.chain.raw(&self.sender, call);
+        (raw.gas_unit_price, raw.max_gas_amount) = (price, max_gas_amount);
+        if self.payer.public_key() == self.sender.public_key() {
+            self.chain.sign(&self.sender, raw)
+        } else {
+            self.chain
+                .sign_together(&[&self.sender], Some(&self.payer), raw)
+        }
+    }
+
+    /// Executes the call that [`Self::sign`] signs.
+    ///
+    /// Returns whether it succeeded, and what it paid.
+    ///
+    /// # Errors
+    ///
+    /// Returns the discard of a transaction that validation rejects.
+    fn pay(
+        mut self,
+        price: u64,
+        succeeds: bool,
+        max_gas_amount: u64,
+    ) -> Result<(bool, Paid), Discard> {
+        let signed = self.sign(price, succeeds, max_gas_amount);
+        let payer = AccountAddress::from_public_key(&self.payer.public_key());
+        let facts = self.chain.transaction_facts(&signed);
+        let now_secs = self.chain.next_secs();
+        let admitted = validate_for_admission(&self.chain.chain, &facts, &signed, now_secs);
+        let before = self.chain.facts(&payer).balance;
+        let block = self.chain.execute(vec![signed]).clone();
         assert_eq!(block.discarded.is_empty(), admitted.is_ok(), "{price}");
         admitted.map(|()| {
             let executed = block.transactions[1].clone();
-            let coins = before - chain.facts(&payer_address).balance;
             let paid = Paid {
                 gas_units: executed.info.v0().gas_used,
-                fee: fee_and_refund(&chain, &executed).0,
-                coins,
+                fee: fee_and_refund(&self.chain, &executed).0,
+                coins: before - self.chain.facts(&payer).balance,
             };
             (executed.info.v0().status.is_success(), paid)
         })
-    };
-    for (amount, succeeds) in [(0, true), (1, false)] {
-        let (is_success, exact) = pay(EXACT_PRICE, amount, 2_000_000).unwrap();
-        assert_eq!(is_success, succeeds);
-        let work_units = exact.gas_units - exact.fee;
-        for price in gas_prices(seed, exact.fee) {
-            let context = format!("seed {seed:#x}, price {price}, amount {amount}");
-            let deposit_units = exact.fee.div_ceil(price);
-            let (is_success, paid) = pay(price, amount, deposit_units + 2_000).expect(&context);
-            assert_eq!((is_success, paid.fee), (succeeds, exact.fee), "{context}");
-            assert_eq!(paid.coins, paid.gas_units * price, "{context}");
-            let charged_deposit = (paid.gas_units - work_units) * price;
-            assert!(
-                charged_deposit >= paid.fee,
-                "{context}: {charged_deposit} for a deposit of {}",
-                paid.fee
-            );
-            assert!(
-                charged_deposit - paid.fee < price,
-                "{context}: one unit or more above the deposit: {charged_deposit}"
-            );
-            // Admission requires the same units, in addition to the intrinsic gas of the
-            // transaction.
-            let min_gas_units = intrinsic_gas_units + deposit_units;
-            assert!(pay(price, amount, min_gas_units).is_ok(), "{context}");
-            let rejection = pay(price, amount, min_gas_units - 1).expect_err(&context);
-            assert_eq!(
-                rejection.status,
-                ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits,
-                "{context}"
-            );
+    }
+}
+
+/// The payer of a sender's first transaction pays the deposit of the account resource, even if the
+/// call fails.
+#[test]
+fn charges_at_least_the_deposit_of_an_account_at_every_gas_price() {
+    let seed = 0xacc;
+    for is_sponsored in [false, true] {
+        let intrinsic_gas_units = {
+            let any = FirstTransaction::new(is_sponsored).sign(1, true, 2_000_000);
+            intrinsic_gas_units(any.size_bytes(), &any.transaction().authenticator)
+        };
+        let pay = |price: u64, succeeds: bool, max_gas_amount: u64| {
+            FirstTransaction::new(is_sponsored).pay(price, succeeds, max_gas_amount)
+        };
+        for succeeds in [true, false] {
+            let (is_success, exact) = pay(EXACT_PRICE, succeeds, 2_000_000).unwrap();
+            assert_eq!(is_success, succeeds);
+            let work_units = exact.gas_units - exact.fee;
+            for price in gas_prices(seed, exact.fee) {
+                let context =
+                    format!("seed {seed:#x}, price {price}, {succeeds}, sponsored {is_sponsored}");
+                let deposit_units = exact.fee.div_ceil(price);
+                let (is_success, paid) =
+                    pay(price, succeeds, deposit_units + 2_000).expect(&context);
+                assert_eq!((is_success, paid.fee), (succeeds, exact.fee), "{context}");
+                assert_eq!(paid.coins, paid.gas_units * price, "{context}");
+                let charged_deposit = (paid.gas_units - work_units) * price;
+                assert!(
+                    charged_deposit >= paid.fee,
+                    "{context}: {charged_deposit} for a deposit of {}",
+                    paid.fee
+                );
+                assert!(
+                    charged_deposit - paid.fee < price,
+                    "{context}: one unit or more above the deposit: {charged_deposit}"
+                );
+                // Admission requires the same units, in addition to the intrinsic gas of the
+                // transaction.
+                let min_gas_units = intrinsic_gas_units + deposit_units;
+                assert!(pay(price, succeeds, min_gas_units).is_ok(), "{context}");
+                let rejection = pay(price, succeeds, min_gas_units - 1).expect_err(&context);
+                assert_eq!(
+                    rejection.status,
+                    ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits,
+                    "{context}"
+                );
+            }
         }
+    }
+}
+
+/// An orderless transaction needs no account resource, because it has no sequence number.
+#[test]
+fn charges_no_deposit_for_the_account_of_an_orderless_transaction() {
+    let mut first = FirstTransaction::new(false);
+    let sender = AccountAddress::from_public_key(&first.sender.public_key());
+    let account = first
+        .chain
+        .chain
+        .registry()
+        .resource_key::<Account>(&sender, &[]);
+    let to = AccountAddress::from_public_key(&key().public_key());
+    for (nonce, amount, succeeds) in [(1, 1, true), (2, u64::MAX, false)] {
+        let raw = first
+            .chain
+            .raw(&first.sender, first.chain.transfer(to, amount));
+        let raw = first.chain.orderless(raw, nonce);
+        let signed = first.chain.sign(&first.sender, raw);
+        let executed = first.chain.execute(vec![signed]).transactions[1].clone();
+        assert_eq!(executed.info.v0().status.is_success(), succeeds);
+        assert_eq!(fee_and_refund(&first.chain, &executed), (0, 0));
+        assert!(!first.chain.state.contains_key(&account));
     }
 }
