@@ -21,6 +21,7 @@ async fn ledger() -> Vec<u8> {
     // On a busy machine a pass lasts long and retains freed pages, so the file would grow by pages
     // without content, whose damage is harmless.
     let mut node = TestNode::start(&["storage.scrub_hours=0"]);
+    // As many that most pages of the file have content: it has just doubled after 20.
     for seed in 1..=40 {
         node.fund(&TestAccount::from_seed(seed), 1_000_000).await;
     }
