@@ -106,7 +106,10 @@ impl Fixture {
             self.wait_for_sync(first).await;
             let hanging = self.submit().await;
             self.wait_for_sync(first + 1).await;
-            self.disk.hang(DiskOperation::Sync, LEDGER_FILES);
+            // Only syncs of the log: the database syncs when its file grows, and a read of the
+            // durable block would wait for that.
+            self.disk
+                .hang_in("store-writer", DiskOperation::Sync, LEDGER_FILES);
             let calls = self.disk.calls(DiskOperation::Sync);
             if calls.waiting() == 1 && calls.begun == first + 1 {
                 return HungSync { durable, hanging };
