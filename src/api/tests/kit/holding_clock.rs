@@ -3,7 +3,8 @@
 use super::{Settings, TestApi, Transfer, now_secs};
 use ledger_actors::{ActorsConfig, Clock, NodeConfig};
 use std::{
-    collections::HashSet,
+    collections::HashMap,
+    fs,
     sync::{Arc, Mutex, mpsc},
     thread::{self, ThreadId},
 };
@@ -15,7 +16,8 @@ use std::{
 /// has the transactions of the block.
 #[derive(Default)]
 pub struct HoldingClock {
-    known: Mutex<HashSet<ThreadId>>,
+    /// Threads that have read the clock, each with whether the sequencer runs on it.
+    known: Mutex<HashMap<ThreadId, bool>>,
     hold: Mutex<Option<(mpsc::Sender<()>, mpsc::Receiver<()>)>>,
 }
 
@@ -55,6 +57,11 @@ impl HoldingClock {
         // Every other thread that reads the clock before a block is made reads it here.
         let parked = Transfer::new(1, 5).sign(&api.chain);
         assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
+        // The sequencer also reads the clock to see whether a heartbeat is due.
+        self.known
+            .lock()
+            .unwrap()
+            .retain(|_, is_sequencer| !*is_sequencer);
         let (held_sender, held) = mpsc::channel();
         let (release, wait) = mpsc::channel();
         *self.hold.lock().unwrap() = Some((held_sender, wait));
@@ -65,7 +72,12 @@ impl HoldingClock {
     }
 
     fn now_usecs(&self) -> u64 {
-        let is_new = self.known.lock().unwrap().insert(thread::current().id());
+        let mut known = self.known.lock().unwrap();
+        let is_new = !known.contains_key(&thread::current().id());
+        if is_new {
+            known.insert(thread::current().id(), runs_sequencer());
+        }
+        drop(known);
         let hold = self.hold.lock().unwrap().take_if(|_| is_new);
         if let Some((held_sender, wait)) = hold {
             // An error means that the test has ended.
@@ -75,4 +87,10 @@ impl HoldingClock {
         }
         now_secs() * 1_000_000
     }
+}
+
+/// Returns whether the sequencer runs on the calling thread, by the name of the thread.
+fn runs_sequencer() -> bool {
+    let name = fs::read_to_string("/proc/thread-self/comm");
+    name.is_ok_and(|name| name.trim() == "commit")
 }
