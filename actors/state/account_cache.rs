@@ -6,7 +6,7 @@ use ledger_store::{Snapshot, StoreError};
 use ledger_types::AccountAddress;
 use ledger_vm::Chain;
 
-/// Maximum number of accounts in a generation. An account takes about 100 bytes, and the cache
+/// Maximum number of accounts in a generation. An account takes about 130 bytes, and the cache
 /// holds two generations.
 const GENERATION_ACCOUNTS_MAX: usize = 50_000;
 

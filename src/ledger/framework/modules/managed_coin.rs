@@ -24,7 +24,7 @@ move_structs! {
     Capabilities as "Capabilities" has ["key"] phantom 1 {
         /// Capability to burn coins.
         burn_cap: BurnCapability,
-        /// Capability to freeze coin stores.
+        /// Capability to freeze the stores of the coin.
         freeze_cap: FreezeCapability,
         /// Capability to mint coins.
         mint_cap: MintCapability,

@@ -1,7 +1,7 @@
 //! `0x1::optional_aggregator` and `0x1::aggregator`: the layout of a coin's supply.
 //!
-//! This ledger stores a supply as a plain integer, and updates the supply of the chain's coin once
-//! per block.
+//! This ledger stores a supply as a plain integer. It counts the coins that programs hold in
+//! resources; those in stores are in the supply of the paired asset.
 
 use ledger_types::AccountAddress;
 use ledger_vm::{Context, ModuleDeclaration, MoveStruct, VmError, abort_codes, move_structs};
@@ -94,7 +94,7 @@ impl OptionalAggregator {
     /// # Errors
     ///
     /// Aborts with `EAGGREGATOR_UNDERFLOW` if the result would be negative. No sequence of calls
-    /// causes this, because the supply includes every coin that an account can burn. Returns
+    /// causes this, because the number includes every coin that a program holds. Returns
     /// [`VmError::MissingResource`] if the number is in an aggregator.
     pub fn sub(&mut self, context: &Context<'_>, amount: u128) -> Result<(), VmError> {
         let integer = self.integer.as_mut().ok_or(VmError::MissingResource)?;

@@ -62,8 +62,7 @@ fn create_account(
     if address.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
     }
-    let native = context.native_coin();
-    coin::ensure_store(context, address, native)?;
+    primary_fungible_store::ensure_store(context, address, AccountAddress::NATIVE_ASSET)?;
     Ok(())
 }
 

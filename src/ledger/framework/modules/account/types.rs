@@ -21,7 +21,7 @@ move_structs! {
         account: AccountAddress,
     }
 
-    /// Event emitted when a coin store is created for the account.
+    /// Event type of a stream that stays empty, as on the reference node.
     CoinRegisterEvent as "CoinRegisterEvent" has ["drop", "store"] {
         /// Type of the coin.
         type_info: TypeInfo,

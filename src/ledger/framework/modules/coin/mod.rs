@@ -15,8 +15,7 @@ pub use pairing::{
     paired_coin, paired_metadata, paired_metadata_address, type_info_of, write_genesis,
 };
 pub use store::{
-    balance_of, burn, deposit, ensure_store, mint, set_frozen, transfer_between, transfer_native,
-    withdraw,
+    balance_of, burn, deposit, mint, set_frozen, transfer_between, transfer_native, withdraw,
 };
 
 use super::optional_aggregator::OptionalAggregator;

@@ -102,20 +102,6 @@ pub fn burn(
     Ok(())
 }
 
-/// Creates the store of `owner` if it is missing.
-///
-/// # Errors
-///
-/// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if the coin is not initialized.
-pub fn ensure_store(
-    context: &mut Context<'_>,
-    owner: AccountAddress,
-    coin: &TypeTag,
-) -> Result<AccountAddress, VmError> {
-    let metadata = ensure_paired(context, coin)?;
-    primary_fungible_store::ensure_store(context, owner, metadata)
-}
-
 /// Returns the balance of `owner` in the smallest unit of `coin`, or 0 without a store.
 ///
 /// # Errors

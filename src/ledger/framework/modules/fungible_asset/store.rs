@@ -123,7 +123,6 @@ pub fn remove_store(
     }
     let owner = object::owner_of(context, store)?.ok_or(VmError::MissingResource)?;
     context.remove_resource::<FungibleStore>(store, &[])?;
-    context.remove_resource::<FungibleAssetEvents>(store, &[])?;
     object::delete(context, &DeleteRef { self_: store })?;
     context.emit(&FungibleStoreDeletion {
         store,

@@ -6,7 +6,8 @@ use super::MODULE;
 use crate::modules::{
     coin,
     fungible_asset::{self, FungibleStore, Metadata},
-    object::{self, Object, user_derived_address},
+    object::{self, Object},
+    primary_fungible_store,
 };
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, Signer, VmError, abort_codes, move_structs};
@@ -60,10 +61,10 @@ fn remove_store(
         .metadata
         .inner;
     // The owner of a primary store never changes. The caller may own it through an object.
-    let direct_owner = object::owner_of(context, store.inner)?;
-    let is_primary =
-        direct_owner.is_some_and(|owner| user_derived_address(owner, asset) == store.inner);
-    if is_primary && coin::is_paired(context, asset)? {
+    if let Some(direct_owner) = object::owner_of(context, store.inner)?
+        && primary_fungible_store::store_address(context, direct_owner, asset)? == store.inner
+        && coin::is_paired(context, asset)?
+    {
         return context.abort(MODULE, &EPRIMARY_STORE_OF_COIN);
     }
     fungible_asset::remove_store(context, owner.0, store.inner)
