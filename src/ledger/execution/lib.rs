@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`genesis`] | the chain that genesis data describes, and its block 0 |
 //! | `validate`, `orderless` | validation rules of a transaction ([`validate_for_admission`]), and replay protection by nonces |
+//! | `account_snapshot` | [`AccountSnapshot`]: the state of an account that validation depends on |
 //! | `verdict` | [`Verdict`]: whether a transaction can still be committed |
 //! | `user`, `entry_function` | execution of a transaction and of its payload |
 //! | `multisig`, `account_deposit` | multisig payloads, account deposits |
@@ -51,6 +52,7 @@
 )]
 
 mod account_deposit;
+mod account_snapshot;
 mod block;
 mod entry_function;
 mod environment;
@@ -64,14 +66,14 @@ mod validate;
 mod verdict;
 mod view;
 
+pub use account_snapshot::{AccountSnapshot, written_account};
 pub use block::{ExecuteError, execute_block};
 pub use genesis::{build_chain, development_accounts, development_genesis, execute_genesis};
 pub use multisig::validate_multisig_for_admission;
 pub use orderless::NonceSnapshot;
 pub use simulate::simulate;
 pub use validate::{
-    AccountSnapshot, SEQUENCE_NUMBER_MAX, ValidationInputs, max_gas_amount_min,
-    validate_for_admission, written_account,
+    SEQUENCE_NUMBER_MAX, ValidationInputs, max_gas_amount_min, validate_for_admission,
 };
 pub use verdict::{
     BlockCause, Blocked, CanCommit, Effect, Never, NeverReason, ReplayHistory,
