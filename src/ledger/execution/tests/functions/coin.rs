@@ -1,26 +1,13 @@
 //! Cases of `0x1::coin`, and helpers for the cases of other coin modules.
 
 use crate::functions::{
-    Case, Expected, World, args, event_types,
-    fungible_asset::{METADATA, STORE, create_store, primary_store, store_balance},
+    Case, Expected, World, args,
+    coin_stores::{native_store, written_slots},
+    fungible_asset::{METADATA, STORE, primary_store},
 };
-use ledger_execution::{
-    development_accounts,
-    genesis::{DEVELOPMENT_ACCOUNT_COUNT, DEVELOPMENT_BALANCE, FAUCET_BALANCE},
-};
-use ledger_framework::{
-    AssetType, balance,
-    modules::{
-        account::Account,
-        coin::paired_metadata_address,
-        fungible_asset::FungibleAssetEvents,
-        object::{INIT_GUID_CREATION_NUM, user_derived_address},
-    },
-};
-use ledger_types::{
-    AccountAddress, EventKey, ExecutedTransaction, StateKey, StateKeyParts, StructTag,
-    state::group_members,
-};
+use ledger_execution::development_accounts;
+use ledger_framework::{AssetType, balance, modules::account::Account};
+use ledger_types::{AccountAddress, ExecutedTransaction};
 use serde_json::{Value, json};
 
 /// An address without an account.
@@ -190,7 +177,6 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(migrations());
     cases.extend(transfer());
     cases.extend(rejected_transfers());
-    cases.extend(stores());
     cases
 }
 
@@ -339,7 +325,12 @@ fn migrations() -> Vec<Case> {
     ]
 }
 
-fn pay(world: &mut World, coin: &str, to: AccountAddress, amount: u64) -> ExecutedTransaction {
+pub(crate) fn pay(
+    world: &mut World,
+    coin: &str,
+    to: AccountAddress,
+    amount: u64,
+) -> ExecutedTransaction {
     world.call(0, "0x1::coin::transfer", &[coin], args![to, amount])
 }
 
@@ -485,120 +476,6 @@ fn rejected_transfers() -> Vec<Case> {
     ]
 }
 
-#[test]
-fn describes_the_native_coin_under_both_names() {
-    let world = World::new();
-    let field = |name: &str| view(&world, name, NATIVE, vec![]);
-    assert_eq!(field("name"), "Node Coin");
-    assert_eq!(field("symbol"), "NODE");
-    assert_eq!(field("decimals"), 8);
-    assert_eq!(field("is_coin_initialized"), true);
-    assert_eq!(field("paired_metadata"), json!({"vec": [{"inner": "0xa"}]}));
-    let accounts = DEVELOPMENT_BALANCE * u64::from(DEVELOPMENT_ACCOUNT_COUNT);
-    let supply = FAUCET_BALANCE + accounts;
-    assert_eq!(field("supply"), json!({"vec": [supply.to_string()]}));
-    for name in ["name", "symbol", "decimals", "supply"] {
-        let of_asset = world.view(
-            &format!("0x1::fungible_asset::{name}"),
-            &["0x1::object::ObjectCore"],
-            args![AccountAddress::NATIVE_ASSET],
-        );
-        assert_eq!(of_asset, [field(name)], "{name}");
-    }
-    let paired = world.view(
-        "0x1::coin::paired_coin",
-        &[],
-        args![AccountAddress::NATIVE_ASSET],
-    );
-    let struct_name = format!("0x{}", hex::encode("NodeCoin"));
-    assert_eq!(paired[0]["vec"][0]["struct_name"], struct_name);
-    assert_eq!(
-        field("coin_supply"),
-        json!({"vec": ["0"]}),
-        "no program holds coins in a resource"
-    );
-    // The ledger holds the right to burn the native asset.
-    for (power, exists) in [("mint", true), ("transfer", true), ("burn", false)] {
-        assert_eq!(field(&format!("paired_{power}_ref_exists")), exists);
-    }
-    let owner = world.view(
-        "0x1::object::owner",
-        &["0x1::fungible_asset::Metadata"],
-        args![AccountAddress::NATIVE_ASSET],
-    );
-    assert_eq!(owner, ["0x1"]);
-}
-
-/// Returns the cases of stores of a coin's paired asset.
-fn stores() -> Vec<Case> {
-    let transfer = "0x1::fungible_asset::transfer";
-    vec![
-        Case::new(
-            transfer,
-            "from the primary store of a coin to a secondary one",
-            // Only primary stores have event streams.
-            Expected::Success(&[
-                "0x1::fungible_asset::Withdraw",
-                "0x1::fungible_asset::WithdrawEvent",
-                "0x1::fungible_asset::Deposit",
-            ]),
-            |world| {
-                let (coin, primary, secondary) = create_coin_with_secondary_store(world);
-                let arguments = args![primary, secondary, 4u64];
-                let transfer = "0x1::fungible_asset::transfer";
-                let executed = world.call(0, transfer, &[STORE], arguments);
-                assert_eq!(store_balance(world, secondary), 4);
-                // The balance of an account is that of its primary store alone.
-                assert_holds(world, &coin, account_address(0), 6);
-                let supply = view(world, "supply", &coin, vec![]);
-                assert_eq!(supply, json!({"vec": ["10"]}));
-                executed
-            },
-        ),
-        Case::new(
-            transfer,
-            "from a secondary store of a coin to the primary one",
-            Expected::Success(&[
-                "0x1::fungible_asset::Withdraw",
-                "0x1::fungible_asset::Deposit",
-                "0x1::fungible_asset::DepositEvent",
-            ]),
-            |world| {
-                let (coin, primary, secondary) = create_coin_with_secondary_store(world);
-                let transfer = "0x1::fungible_asset::transfer";
-                world.call_ok(0, transfer, &[STORE], args![primary, secondary, 4u64]);
-                let arguments = args![secondary, primary, 4u64];
-                let executed = world.call(0, transfer, &[STORE], arguments);
-                assert_holds(world, &coin, account_address(0), 10);
-                executed
-            },
-        ),
-        Case::new(
-            transfer,
-            "from a frozen primary store of a coin",
-            FROZEN,
-            |world| {
-                let (coin, primary, secondary) = create_coin_with_secondary_store(world);
-                freeze(world, &coin, 0);
-                let transfer = "0x1::fungible_asset::transfer";
-                world.call(0, transfer, &[STORE], args![primary, secondary, 4u64])
-            },
-        ),
-    ]
-}
-
-/// Creates a coin of which account 0 holds 10 units, and a secondary store of account 0.
-///
-/// Returns the coin, the primary store, and the secondary store.
-fn create_coin_with_secondary_store(world: &mut World) -> (String, AccountAddress, AccountAddress) {
-    let coin = initialize_coin(world, true);
-    mint(world, &coin, account_address(0), 10);
-    let asset = paired_asset(world, &coin);
-    let primary = primary_store(world, account_address(0), asset);
-    let secondary = create_store(world, 0, asset);
-    (coin, primary, secondary)
-}
-
 /// Returns the data of the events of a transaction in JSON, without the fee statement at the end.
 pub(crate) fn event_data(world: &World, executed: &ExecutedTransaction) -> Vec<Value> {
     let (_, events) = executed.events.split_last().unwrap();
@@ -609,225 +486,4 @@ pub(crate) fn event_data(world: &World, executed: &ExecutedTransaction) -> Vec<V
             .unwrap()
     };
     events.iter().map(json).collect()
-}
-
-#[test]
-fn pairs_a_coin_on_its_first_use() {
-    let mut world = World::new();
-    let name = format!("Share<{NATIVE}, vector<u8>>");
-    let coin = format!("{}::pool::{name}", account_address(0));
-    let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 7u8, true];
-    world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
-    for power in ["mint", "transfer", "burn"] {
-        let exists = view(&world, &format!("paired_{power}_ref_exists"), &coin, vec![]);
-        assert_eq!(exists, false, "{power}");
-    }
-    let asset = paired_metadata_address(world.chain(), &coin.parse().unwrap());
-    let executed = world.call(
-        0,
-        "0x1::managed_coin::mint",
-        &[&coin],
-        args![account_address(1), 5u64],
-    );
-    let coin_type = json!({
-        "account_address": account_address(0).to_string(),
-        "module_name": format!("0x{}", hex::encode("pool")),
-        "struct_name": format!("0x{}", hex::encode(name)),
-    });
-    let store = user_derived_address(account_address(1), asset).to_string();
-    assert_eq!(
-        event_data(&world, &executed),
-        [
-            json!({
-                "metadata": asset.to_string(), "name": "Share", "symbol": "SHR", "decimals": 7,
-                "icon_uri": "", "project_uri": "", "maximum_supply": {"vec": []},
-            }),
-            json!({
-                "coin_type": coin_type,
-                "fungible_asset_metadata_address": asset.to_string(),
-            }),
-            json!({"store": store, "amount": "5"}),
-            json!({"amount": "5"}),
-        ]
-    );
-    assert_eq!(paired_asset(&world, &coin), asset);
-    for power in ["mint", "transfer", "burn"] {
-        let exists = view(&world, &format!("paired_{power}_ref_exists"), &coin, vec![]);
-        assert_eq!(exists, true, "{power}");
-    }
-    for (view, expected) in [
-        ("0x1::fungible_asset::name", json!("Share")),
-        ("0x1::fungible_asset::symbol", json!("SHR")),
-        ("0x1::fungible_asset::decimals", json!(7)),
-        ("0x1::fungible_asset::supply", json!({"vec": ["5"]})),
-        ("0x1::fungible_asset::maximum", json!({"vec": []})),
-        ("0x1::object::owner", json!("0xa")),
-    ] {
-        assert_eq!(world.view(view, &[METADATA], args![asset]), [expected]);
-    }
-    let paired = world.view("0x1::coin::paired_coin", &[], args![asset]);
-    assert_eq!(paired, [json!({"vec": [coin_type]})]);
-    let second = world.call_ok(
-        0,
-        "0x1::managed_coin::mint",
-        &[&coin],
-        args![account_address(1), 5u64],
-    );
-    assert_eq!(
-        event_data(&world, &second).len(),
-        2,
-        "the coin is paired once"
-    );
-}
-
-/// Returns the event streams of a store, or `None` if the store has none.
-fn event_streams(world: &World, store: AccountAddress) -> Option<FungibleAssetEvents> {
-    let registry = world.chain().registry();
-    let group = &world.chain.state[&registry.group_key(&store)];
-    let tag = registry.tag_of::<FungibleAssetEvents>(&[]);
-    let streams = group_members(group).unwrap().remove(&tag)?;
-    Some(bcs::from_bytes(&streams).unwrap())
-}
-
-/// Returns the stream positions of the events of a transaction that belong to streams.
-fn stream_positions(executed: &ExecutedTransaction) -> Vec<(EventKey, u64)> {
-    let events = executed.events.iter();
-    events
-        .filter_map(ledger_types::ContractEvent::stream_position)
-        .collect()
-}
-
-#[test]
-fn numbers_the_events_of_each_store_from_zero() {
-    let mut world = World::new();
-    let (from, to) = (
-        native_store(account_address(0)),
-        native_store(UNKNOWN_ADDRESS),
-    );
-    let key = |store: AccountAddress, number: u64| EventKey {
-        account_address: store,
-        creation_number: INIT_GUID_CREATION_NUM + number,
-    };
-    for count in 0..3 {
-        let executed = pay(&mut world, NATIVE, UNKNOWN_ADDRESS, 1);
-        let expected = [(key(from, 2), count), (key(to, 1), count)];
-        assert_eq!(stream_positions(&executed), expected);
-    }
-    let streams = event_streams(&world, to).unwrap();
-    assert_eq!(streams.deposit_events.key(), key(to, 1));
-    assert_eq!(streams.withdraw_events.key(), key(to, 2));
-    assert_eq!(streams.frozen_events.key(), key(to, 3));
-    assert_eq!(streams.deposit_events.counter, 3);
-    assert_eq!(streams.withdraw_events.counter, 0);
-    let tag: StructTag = "0x1::object::ObjectCore".parse().unwrap();
-    let group = &world.chain.state[&world.chain().registry().group_key(&to)];
-    let core = group_members(group).unwrap().remove(&tag).unwrap();
-    let core = world
-        .chain()
-        .registry()
-        .value_to_json(&tag.into(), &core)
-        .unwrap();
-    let next = (INIT_GUID_CREATION_NUM + 4).to_string();
-    assert_eq!(
-        core["guid_creation_num"], next,
-        "a later handle has its own number"
-    );
-}
-
-#[test]
-fn emits_only_module_events_without_event_handles() {
-    let mut world = World::without_event_handles();
-    let module_events = [
-        "0x1::fungible_asset::Withdraw",
-        "0x1::fungible_asset::Deposit",
-    ];
-    for (coin, to) in [(NATIVE.to_owned(), UNKNOWN_ADDRESS), {
-        let coin = initialize_coin(&mut world, true);
-        mint(&mut world, &coin, account_address(0), 10);
-        (coin, account_address(1))
-    }] {
-        let executed = pay(&mut world, &coin, to, 3);
-        assert_eq!(event_types(&executed), module_events, "{coin}");
-        assert_holds(&world, &coin, to, 3);
-        let asset = paired_asset(&world, &coin);
-        for owner in [account_address(0), to] {
-            let streams = event_streams(&world, user_derived_address(owner, asset));
-            assert!(streams.is_none(), "{coin}: {streams:?}");
-        }
-    }
-    let coin = moon_type();
-    let frozen = world.call_ok(
-        0,
-        "0x1::managed_coin::freeze_coin_store",
-        &[&coin],
-        args![account_address(1)],
-    );
-    assert_eq!(event_types(&frozen), ["0x1::fungible_asset::Frozen"]);
-}
-
-#[test]
-fn returns_no_frozen_flag_of_a_coin_store() {
-    let mut world = World::new();
-    let coin = create_funded_coin(&mut world, &[10]);
-    freeze(&mut world, &coin, 0);
-    for coin in [coin.as_str(), NATIVE] {
-        let is_frozen = "0x1::coin::is_coin_store_frozen";
-        let result = world.try_view(is_frozen, &[coin], args![account_address(0)]);
-        assert_eq!(
-            result.unwrap_err(),
-            "Execution failed in 0x1::coin::is_coin_store_frozen at code offset 0"
-        );
-    }
-}
-
-#[test]
-fn returns_no_paired_coin_for_an_unpaired_asset() {
-    let mut world = World::new();
-    let asset = create_unpaired_asset(&mut world);
-    let paired = world.view("0x1::coin::paired_coin", &[], args![asset]);
-    assert_eq!(paired, [json!({"vec": []})]);
-}
-
-/// Returns the address of the primary store of the chain's coin.
-fn native_store(owner: AccountAddress) -> AccountAddress {
-    user_derived_address(owner, AccountAddress::NATIVE_ASSET)
-}
-
-/// Returns the written slots of a transaction: their addresses and the names of their structs.
-fn written_slots(executed: &ExecutedTransaction) -> Vec<(AccountAddress, String)> {
-    let slot = |key: &StateKey| match key.decode().unwrap() {
-        StateKeyParts::Resource { address, tag }
-        | StateKeyParts::ResourceGroup { address, tag } => (address, tag.name.to_string()),
-        other => panic!("{other:?}"),
-    };
-    let mut slots: Vec<_> = executed.writes.iter().map(|(key, _)| slot(key)).collect();
-    slots.sort();
-    slots
-}
-
-#[test]
-fn writes_only_the_slots_of_both_accounts_in_a_transfer() {
-    let mut world = World::new();
-    let coin = create_funded_coin(&mut world, &[10, 10]);
-    let (from, to) = (account_address(0), account_address(1));
-    let group = "ObjectGroup".to_owned();
-    let mut expected = vec![
-        (from, "Account".to_owned()),
-        (native_store(from), group.clone()),
-        (native_store(to), group.clone()),
-    ];
-    expected.sort();
-    let native = pay(&mut world, NATIVE, to, 1);
-    assert_eq!(written_slots(&native), expected);
-    // Another coin has its own stores; the store of the chain's coin pays the fee.
-    let asset = paired_asset(&world, &coin);
-    let mut expected = vec![
-        (from, "Account".to_owned()),
-        (native_store(from), group.clone()),
-        (user_derived_address(from, asset), group.clone()),
-        (user_derived_address(to, asset), group),
-    ];
-    expected.sort();
-    let other = pay(&mut world, &coin, to, 1);
-    assert_eq!(written_slots(&other), expected);
 }

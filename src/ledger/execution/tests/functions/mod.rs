@@ -8,6 +8,8 @@
 pub(crate) mod account;
 pub(crate) mod bounds;
 pub(crate) mod coin;
+pub(crate) mod coin_pairing;
+pub(crate) mod coin_stores;
 pub(crate) mod coverage;
 pub(crate) mod escrow;
 pub(crate) mod exchange;
@@ -134,6 +136,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let modules: Vec<Vec<Case>> = vec![
         account::cases(),
         coin::cases(),
+        coin_stores::cases(),
         escrow::cases(),
         exchange::cases(),
         fungible_asset::cases(),
