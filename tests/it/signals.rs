@@ -80,7 +80,7 @@ impl ConfiguredNode {
     /// log.
     async fn reload(&self, text: &str) -> String {
         fs::write(&self.file, text).unwrap();
-        self.hang_up("SIGHUP").await
+        self.hang_up("SIGHUP: ").await
     }
 
     /// Sends the signal. Returns the new lines of the log once they contain `words`.
@@ -100,12 +100,16 @@ impl ConfiguredNode {
         self.node.http.get(&url).await.json["rules"].take()
     }
 
-    /// Replaces the rules of the submission filter on the admin listener.
+    /// Replaces the rules of the submission filter on the admin listener. Returns once the log, which
+    /// another thread reads, shows the change.
     async fn put_filter_rules(&self, rules: &[&str]) {
         let url = format!("{}/filter", self.node.admin);
         let body = json!({ "rules": rules });
         let response = self.node.http.send_json(Method::PUT, &url, &body).await;
         assert_eq!(response.status, 200, "{}", response.text);
+        self.node
+            .logged(&format!("new={:?}", rules.join("\n")))
+            .await;
     }
 
     /// Returns the status of a request to the admin listener with this token.
@@ -255,7 +259,7 @@ async fn changes_the_log_level_on_a_hangup() {
     let node = ConfiguredNode::start("[log]\nlevel = \"error\"\n");
     let setting = |level: &str| format!("[log]\nlevel = {level:?}\n");
     fs::write(&node.file, setting("info,http=debug")).unwrap();
-    let log = node.hang_up("SIGHUP").await;
+    let log = node.hang_up("SIGHUP: ").await;
     for part in ["log.level", "\"error\"", "info,http=debug"] {
         assert!(log.contains(part), "{part}: {log}");
     }
@@ -308,7 +312,7 @@ async fn changes_nothing_on_a_hangup_if_anything_is_invalid() {
         );
     }
     fs::remove_file(&node.file).unwrap();
-    let log = node.hang_up("SIGHUP").await;
+    let log = node.hang_up("SIGHUP: ").await;
     assert!(log.contains("node.toml"), "{log}");
     node.reload(changed).await;
     assert_eq!(node.filter_rules().await, json!(["deny all"]));
@@ -385,10 +389,10 @@ async fn rejects_files_on_a_hangup_that_would_block_or_fill_the_memory() {
         );
     }
     fs::rename(&large, &node.file).unwrap();
-    let log = node.hang_up("SIGHUP").await;
+    let log = node.hang_up("SIGHUP: ").await;
     assert!(log.contains("more than 16777216 bytes"), "{log}");
     fs::rename(&pipe, &node.file).unwrap();
-    let log = node.hang_up("SIGHUP").await;
+    let log = node.hang_up("SIGHUP: ").await;
     assert!(
         log.contains("/node.toml: it is not a regular file"),
         "{log}"
