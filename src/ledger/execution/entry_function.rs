@@ -7,19 +7,27 @@ use ledger_vm::{Context, Inputs, MiscellaneousStatus, VmError};
 ///
 /// # Errors
 ///
-/// Returns `LINKER_ERROR` if the framework version of the block has no such entry function, or the
-/// error of the function.
+/// Fails with:
+///
+/// * `LINKER_ERROR` if the framework version of the block has no such module.
+/// * `FUNCTION_RESOLUTION_FAILURE` if the module has no such function.
+/// * `INVALID_MAIN_FUNCTION_SIGNATURE` if the function is no entry function.
+/// * The error of the function.
 pub(super) fn call_entry_function(
     context: &mut Context<'_>,
     signers: &[AccountAddress],
     call: &EntryFunction,
 ) -> Result<(), VmError> {
     let registry = context.chain().registry();
+    if !registry.has_module(&call.module, context.framework_version()) {
+        return Err(MiscellaneousStatus::LinkerError.into());
+    }
     let function = registry
         .function(&call.module, &call.function)
-        .filter(|function| function.is_entry())
-        .filter(|_| registry.has_module(&call.module, context.framework_version()))
-        .ok_or(MiscellaneousStatus::LinkerError)?;
+        .ok_or(MiscellaneousStatus::FunctionResolutionFailure)?;
+    if !function.is_entry() {
+        return Err(MiscellaneousStatus::InvalidMainFunctionSignature.into());
+    }
     function.call(context, &call.type_args, Inputs::new(signers, &call.args))?;
     Ok(())
 }

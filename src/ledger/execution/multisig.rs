@@ -265,7 +265,7 @@ mod tests {
             (VmError::Arithmetic, function_failed(4017)),
             (
                 MiscellaneousStatus::LinkerError.into(),
-                row("", "VMError", 1028),
+                row("", "VMError", 1081),
             ),
             (MiscellaneousStatus::StorageWriteLimitReached.into(), None),
             (VmError::OutOfGas, None),

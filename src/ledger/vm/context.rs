@@ -180,6 +180,7 @@ impl<'a> Context<'a> {
     /// # Errors
     ///
     /// * `NUMBER_OF_TYPE_ARGUMENTS_MISMATCH` if their number is wrong.
+    /// * `LINKER_ERROR` if the module of a type does not exist.
     /// * `TYPE_RESOLUTION_FAILURE` if a type is not declared, nests too deep, or has too long a
     ///   name.
     /// * `CONSTRAINT_NOT_SATISFIED` if a type lacks a required ability.
@@ -193,6 +194,7 @@ impl<'a> Context<'a> {
         checked.map_err(|error| {
             VmError::Miscellaneous(match error {
                 TypeArgumentError::Count => MiscellaneousStatus::NumberOfTypeArgumentsMismatch,
+                TypeArgumentError::UnknownModule => MiscellaneousStatus::LinkerError,
                 TypeArgumentError::Unknown => MiscellaneousStatus::TypeResolutionFailure,
                 TypeArgumentError::Constraint => MiscellaneousStatus::ConstraintNotSatisfied,
             })

@@ -25,13 +25,15 @@ macro_rules! miscellaneous_statuses {
 }
 
 miscellaneous_statuses! {
-    LinkerError = 1028 "LINKER_ERROR",
-    NumberOfTypeArgumentsMismatch = 1080 "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH",
-    NumberOfArgumentsMismatch = 1108 "NUMBER_OF_ARGUMENTS_MISMATCH",
-    NumberOfSignerArgumentsMismatch = 1109 "NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH",
-    FailedToDeserializeArgument = 1124 "FAILED_TO_DESERIALIZE_ARGUMENT",
-    ConstraintNotSatisfied = 1075 "CONSTRAINT_NOT_SATISFIED",
+    InvalidMainFunctionSignature = 1011 "INVALID_MAIN_FUNCTION_SIGNATURE",
     TypeResolutionFailure = 1019 "TYPE_RESOLUTION_FAILURE",
+    ConstraintNotSatisfied = 1075 "CONSTRAINT_NOT_SATISFIED",
+    NumberOfTypeArgumentsMismatch = 1076 "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH",
+    LinkerError = 1081 "LINKER_ERROR",
+    FunctionResolutionFailure = 1091 "FUNCTION_RESOLUTION_FAILURE",
+    NumberOfArgumentsMismatch = 1098 "NUMBER_OF_ARGUMENTS_MISMATCH",
+    FailedToDeserializeArgument = 1100 "FAILED_TO_DESERIALIZE_ARGUMENT",
+    NumberOfSignerArgumentsMismatch = 1101 "NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH",
     StorageWriteLimitReached = 4031 "STORAGE_WRITE_LIMIT_REACHED",
 }
 
@@ -73,9 +75,6 @@ impl From<StateError> for VmError {
 
 /// Status codes of the other failures, as on the reference node
 /// (docs/reference/reference-node.md#r15).
-///
-/// The codes of [`MiscellaneousStatus`] differ from those of the reference node, except
-/// `CONSTRAINT_NOT_SATISFIED`.
 mod code {
     pub(crate) const OUT_OF_GAS: u64 = 4002;
     pub(crate) const RESOURCE_ALREADY_EXISTS: u64 = 4004;
@@ -133,7 +132,7 @@ mod tests {
             (VmError::MissingResource, 4008),
             (VmError::Arithmetic, 4017),
             (MiscellaneousStatus::StorageWriteLimitReached.into(), 4031),
-            (MiscellaneousStatus::LinkerError.into(), 1028),
+            (MiscellaneousStatus::LinkerError.into(), 1081),
         ];
         for (failure, code) in cases {
             assert_eq!(failure.code().unwrap(), code, "{failure:?}");

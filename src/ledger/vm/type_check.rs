@@ -15,8 +15,10 @@ const NAME_BYTES_MAX: usize = 3072;
 pub enum TypeArgumentError {
     /// The number of type arguments is wrong.
     Count,
-    /// A framework type is not declared or has a wrong number of type arguments. Or a type nests so
-    /// deep or has so long a name that a type around it could not be parsed.
+    /// The framework has no such module.
+    UnknownModule,
+    /// A type is not declared by its module or has a wrong number of type arguments. Or a type
+    /// nests so deep or has so long a name that a type around it could not be parsed.
     Unknown,
     /// The type lacks an ability that the function requires.
     Constraint,
@@ -77,9 +79,11 @@ impl ModuleRegistry {
         framework_version: u64,
     ) -> Result<(), TypeArgumentError> {
         if tag.address == AccountAddress::ONE && !is_built_in(tag) {
+            if !self.has_module(&tag.module_id(), framework_version) {
+                return Err(TypeArgumentError::UnknownModule);
+            }
             let declared = self
                 .struct_declaration(tag)
-                .filter(|_| self.has_module(&tag.module_id(), framework_version))
                 .ok_or(TypeArgumentError::Unknown)?;
             if declared.type_parameters.len() != tag.type_args.len() {
                 return Err(TypeArgumentError::Unknown);

@@ -126,7 +126,7 @@ async fn rejects_calls_that_do_not_fit_their_function() {
     let without_arguments =
         post_bcs(&api, &call("0x1::coin::balance", &[COIN], vec![]), JSON).await;
     assert_error(&without_arguments, input, "too few arguments");
-    assert_eq!(without_arguments.json()["vm_error_code"], 1108);
+    assert_eq!(without_arguments.json()["vm_error_code"], 1098);
     for (media_type, body, expected) in [
         (BCS_CALL, &b"\xff"[..], input),
         (BCS_CALL, b"", input),

@@ -147,7 +147,12 @@ fn commits_failed_transactions_with_only_their_fee() {
             arguments(1),
             "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH",
         ),
-        ("0x1::node_account::nothing", &[], vec![], "LINKER_ERROR"),
+        (
+            "0x1::node_account::nothing",
+            &[],
+            vec![],
+            "FUNCTION_RESOLUTION_FAILURE",
+        ),
         (
             "0x2::node_account::transfer",
             &[],

@@ -98,7 +98,7 @@ fn activates_a_module_at_its_height() {
 fn activates_types_at_the_height_of_their_module() {
     let mut chain = chain_with_upgrade();
     let call = transfer_of_escrow_type(&chain);
-    assert_eq!(status(&mut chain, call), "TYPE_RESOLUTION_FAILURE");
+    assert_eq!(status(&mut chain, call), "LINKER_ERROR");
     while chain.tip.height + 1 < UPGRADE_HEIGHT {
         chain.execute(vec![]);
     }

@@ -81,20 +81,15 @@ fn rejects_unknown_type_arguments() {
     for_each(|caller, function| {
         let args = function.arguments(caller.chain.chain.registry());
         for index in 0..function.constraints.len() {
-            for unknown in [
-                "0x1::nothing::Nothing",
-                "0x1::coin::Nothing",
-                "0x1::coin::Coin",
-                "vector<0x1::a::B>",
+            for (unknown, status) in [
+                ("0x1::nothing::Nothing", "LINKER_ERROR"),
+                ("vector<0x1::a::B>", "LINKER_ERROR"),
+                ("0x1::coin::Nothing", "TYPE_RESOLUTION_FAILURE"),
+                ("0x1::coin::Coin", "TYPE_RESOLUTION_FAILURE"),
             ] {
                 let mut type_args = function.type_args();
                 type_args[index] = unknown;
-                caller.assert_fails(
-                    function,
-                    &type_args,
-                    args.clone(),
-                    "TYPE_RESOLUTION_FAILURE",
-                );
+                caller.assert_fails(function, &type_args, args.clone(), status);
             }
         }
     });
@@ -131,7 +126,7 @@ fn rejects_functions_of_the_other_kind() {
         } else {
             assert_eq!(
                 caller.transact(name, &type_args, args),
-                "LINKER_ERROR",
+                "INVALID_MAIN_FUNCTION_SIGNATURE",
                 "{name}"
             );
         }

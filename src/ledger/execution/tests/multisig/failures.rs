@@ -50,10 +50,10 @@ fn resolves_a_failed_payload_with_an_event() {
             stored_form(&conversion_to_multisig),
             (module.as_str(), "MoveExecutionFailure", "4004"),
         ),
-        (stored_form(&unknown_function), ("", "VMError", "1028")),
-        (stored_form(&missing_argument), ("", "VMError", "1108")),
+        (stored_form(&unknown_function), ("", "VMError", "1091")),
+        (stored_form(&missing_argument), ("", "VMError", "1098")),
         (bcs_of(&script), ("", "VMError", "26")),
-        (vec![7, 7, 7], ("", "VMError", "1124")),
+        (vec![7, 7, 7], ("", "VMError", "1100")),
     ];
     for (number, (payload, (location, kind, code))) in (1u64..).zip(cases) {
         vault.propose(0, &payload);
