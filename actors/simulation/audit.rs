@@ -8,12 +8,13 @@ use super::{
     reads::{LISTED_MAX, stream_events},
 };
 use bytes::Bytes;
-use ledger_execution::{AccountSnapshot, execute_block};
+use ledger_execution::{AccountSnapshot, execute_block, genesis::FAUCET_BALANCE, view};
 use ledger_store::{Snapshot, StoreError, StoreReader};
 use ledger_types::{
     ChainTip, CheckedTransaction, ExecutedBlock, LedgerInfo, OrderedBlock, StateError, StateKey,
     StateView,
 };
+use ledger_vm::Chain;
 use std::sync::Arc;
 
 /// Checks all durable content before the node runs.
@@ -97,8 +98,9 @@ pub(super) fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, St
     })
 }
 
-/// Checks that the indexes by hash, account and stream find exactly the versions of the window, and
-/// that the newest state is the model's.
+/// Checks that the indexes by hash, account and stream find exactly the versions of the window,
+/// that the newest state is the model's, and that the supply of the chain's coin is the sum of its
+/// stores.
 ///
 /// Returns the first difference, if there is one.
 ///
@@ -121,6 +123,8 @@ fn check_rows(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
             )));
         }
     }
+    // The faucet is no wallet, so its store has what genesis gave it.
+    let mut coins_in_stores = u128::from(FAUCET_BALANCE);
     for wallet in 0..WALLETS {
         let address = &wallets()[wallet].address;
         let listed = snapshot.account_transactions(address, Some(0), LISTED_MAX)?;
@@ -151,8 +155,29 @@ fn check_rows(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
                 "{address} is {account_snapshot:?} instead of {account:?}"
             )));
         }
+        coins_in_stores += u128::from(account_snapshot.balance);
     }
-    Ok(None)
+    let supply =
+        snapshot.read_state(newest, |state| native_supply(&oracle.fixture.chain, state))?;
+    Ok((supply != coins_in_stores)
+        .then(|| format!("the supply is {supply}, and the stores have {coins_in_stores}")))
+}
+
+/// Returns the supply of the chain's coin, in its smallest unit.
+///
+/// # Errors
+///
+/// Returns [`StateError`] if the state cannot be read.
+fn native_supply(chain: &Chain, state: &dyn StateView) -> Result<u128, StateError> {
+    let registry = chain.registry();
+    let coin = registry.native_coin().to_string();
+    let call = registry.view_from_json("0x1::coin::supply", &[coin], &[]);
+    let call = call.expect("the framework has the function");
+    let error = |error: &dyn ToString| StateError(error.to_string());
+    let output = view(chain, state, &call, None).map_err(|failure| error(&failure))?;
+    let supply: Option<u128> =
+        bcs::from_bytes(&output.values[0].1).map_err(|failure| error(&failure))?;
+    Ok(supply.unwrap_or_default())
 }
 
 /// Executes the whole chain again and compares the blocks.

@@ -131,6 +131,14 @@ export function resources() {
       struct({ metadata: object(asset), balance: u64(7n), frozen: bool(false) }),
     ),
     golden(
+      "0x1::fungible_asset::FungibleAssetEvents",
+      struct({
+        deposit_events: eventHandle(owner, 1_125_899_906_842_624n, 2n),
+        withdraw_events: eventHandle(owner, 1_125_899_906_842_625n, U64_MAX),
+        frozen_events: eventHandle(owner, 1_125_899_906_842_626n, 0n),
+      }),
+    ),
+    golden(
       "0x1::fungible_asset::Metadata",
       struct({
         name: string("Tést asset"),

@@ -26,7 +26,7 @@ pub struct TransactionSpec {
     pub writes: BTreeMap<StateKey, WriteOp>,
 }
 
-/// Size of a generated value, in bytes. A coin store has about this size.
+/// Size of a generated value, in bytes.
 pub const VALUE_BYTES: usize = 96;
 
 /// Returns a generated transfer: one event in a stream of each account, and three writes.

@@ -7,7 +7,7 @@ use ledger_framework::{
     modules::{
         account::{Account, OriginatingAddress, resource_address},
         coin::{CoinInfo, CoinStore, PairedCoinType},
-        fungible_asset::{ConcurrentSupply, FungibleStore, Metadata},
+        fungible_asset::{ConcurrentSupply, FungibleAssetEvents, FungibleStore, Metadata},
         gas_schedule::GasScheduleV2,
         managed_fungible_asset::ManagedFungibleAsset,
         multisig_account::MultisigAccount,
@@ -86,6 +86,7 @@ fn encodes_module_structs_like_the_sdk() {
     assert_round_trip::<CoinInfo>(&vectors);
     assert_round_trip::<ObjectCore>(&vectors);
     assert_round_trip::<FungibleStore>(&vectors);
+    assert_round_trip::<FungibleAssetEvents>(&vectors);
     assert_round_trip::<Metadata>(&vectors);
     assert_round_trip::<MultisigAccount>(&vectors);
     assert_round_trip::<ConcurrentSupply>(&vectors);
