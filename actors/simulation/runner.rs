@@ -19,11 +19,11 @@ use std::{
 };
 
 /// Number of seeds of a default run.
-pub(super) const SEEDS: u64 = 3_000;
+pub(super) const SEEDS: u64 = 1_000;
 /// First seed of a default run.
 const FIRST_SEED: u64 = 1;
 /// Number of seeds that run twice, to check that the trace is reproducible.
-const REPLAYED_SEEDS: u64 = 20;
+const REPLAYED_SEEDS: u64 = 5;
 /// Stack size of a simulation's thread, in bytes. It is large because steps interrupt each other on
 /// one stack.
 const STACK_BYTES: usize = 16 << 20;

@@ -37,7 +37,7 @@ use std::{
 use tokio::sync::{oneshot, watch};
 
 /// Number of seeds of a default run.
-pub(super) const SEEDS: u64 = 300;
+pub(super) const SEEDS: u64 = 200;
 
 /// The validator that may prune. A validator that is far behind needs all blocks, and two of the
 /// three that decided a block keep it: one for the other, which may lose its files.

@@ -353,8 +353,6 @@ fn user_hashes(block: &ExecutedBlock) -> impl Iterator<Item = HashValue> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_024))]
-
     /// After each step, every candidate that is not in the window is decided and compared with a
     /// block that orders it next. The clock of the node may be ahead of later blocks.
     #[test]
