@@ -427,6 +427,8 @@ impl FilledDisk {
             let health = self.node().get("/v1/-/healthy").await;
             if self.is_filled_by_the_ledger(&health) {
                 self.set_full();
+                // Before the stop, whose checkpoint may free space.
+                self.check_flight_is_rejected().await;
             }
             // Without a reserve, a stop may have no space for the mempool.
             if self.has_reserve && (self.is_full || self.random.u8(..8) == 0) {
@@ -435,7 +437,6 @@ impl FilledDisk {
                 self.restart();
             }
             if self.is_full {
-                self.check_flight_is_rejected().await;
                 break;
             }
         }
