@@ -70,8 +70,9 @@ mod simd {
     use super::{LANES, WORDS};
     use std::arch::x86_64::{
         __m256i, __m512i, _mm_cvtsi64_si128, _mm256_andnot_si256, _mm256_or_si256,
-        _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_xor_si256, _mm512_rol_epi64,
-        _mm512_set1_epi64, _mm512_ternarylogic_epi64, _mm512_xor_si512,
+        _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64,
+        _mm256_xor_si256, _mm512_rol_epi64, _mm512_set1_epi64, _mm512_ternarylogic_epi64,
+        _mm512_xor_si512,
     };
 
     /// Round constants of step iota (FIPS 202, section 3.2.5).
@@ -105,64 +106,99 @@ mod simd {
     /// Defines `permute` for one instruction set, with its vector type and five operations.
     macro_rules! permutation {
         ($feature:literal, $vector:ty, $xor:ident, $xor3:ident, $rotate:ident, $chi:ident, $broadcast:ident) => {
+            /// Permutes the lanes of each of `N` vectors per word.
+            ///
+            /// The words of a vector are more than AVX2 has registers for. So a round reads them
+            /// from one array and writes them to another, row by row: only the five words of a row,
+            /// the five parities, and what theta adds to the columns are in registers.
             #[target_feature(enable = $feature)]
-            fn permute(a: &mut [$vector; WORDS]) {
-                for round in ROUND_CONSTANTS {
-                    // Theta: XORs each column with the parities of its two adjacent columns.
-                    let parity = [
-                        $xor3($xor3(a[0], a[5], a[10]), a[15], a[20]),
-                        $xor3($xor3(a[1], a[6], a[11]), a[16], a[21]),
-                        $xor3($xor3(a[2], a[7], a[12]), a[17], a[22]),
-                        $xor3($xor3(a[3], a[8], a[13]), a[18], a[23]),
-                        $xor3($xor3(a[4], a[9], a[14]), a[19], a[24]),
-                    ];
-                    let d = [
-                        $xor(parity[4], $rotate::<1>(parity[1])),
-                        $xor(parity[0], $rotate::<1>(parity[2])),
-                        $xor(parity[1], $rotate::<1>(parity[3])),
-                        $xor(parity[2], $rotate::<1>(parity[4])),
-                        $xor(parity[3], $rotate::<1>(parity[0])),
-                    ];
-                    // Rho and pi: rotates each word by its own number of bits and moves it. Each
-                    // five words of `b` are one row, which chi combines below.
-                    let b = [
-                        $xor(a[0], d[0]),
-                        $rotate::<44>($xor(a[6], d[1])),
-                        $rotate::<43>($xor(a[12], d[2])),
-                        $rotate::<21>($xor(a[18], d[3])),
-                        $rotate::<14>($xor(a[24], d[4])),
-                        $rotate::<28>($xor(a[3], d[3])),
-                        $rotate::<20>($xor(a[9], d[4])),
-                        $rotate::<3>($xor(a[10], d[0])),
-                        $rotate::<45>($xor(a[16], d[1])),
-                        $rotate::<61>($xor(a[22], d[2])),
-                        $rotate::<1>($xor(a[1], d[1])),
-                        $rotate::<6>($xor(a[7], d[2])),
-                        $rotate::<25>($xor(a[13], d[3])),
-                        $rotate::<8>($xor(a[19], d[4])),
-                        $rotate::<18>($xor(a[20], d[0])),
-                        $rotate::<27>($xor(a[4], d[4])),
-                        $rotate::<36>($xor(a[5], d[0])),
-                        $rotate::<10>($xor(a[11], d[1])),
-                        $rotate::<15>($xor(a[17], d[2])),
-                        $rotate::<56>($xor(a[23], d[3])),
-                        $rotate::<62>($xor(a[2], d[2])),
-                        $rotate::<55>($xor(a[8], d[3])),
-                        $rotate::<39>($xor(a[14], d[4])),
-                        $rotate::<41>($xor(a[15], d[0])),
-                        $rotate::<2>($xor(a[21], d[1])),
-                    ];
-                    for row in 0..5 {
-                        let row = 5 * row;
-                        for column in 0..5 {
-                            a[row + column] = $chi(
-                                b[row + column],
-                                b[row + (column + 1) % 5],
-                                b[row + (column + 2) % 5],
-                            );
+            fn permute<const N: usize>(states: &mut [[$vector; N]; WORDS]) {
+                let mut other = [[$broadcast(0); N]; WORDS];
+                for n in 0..N {
+                    // The number of rounds is even, so that the last one writes to `states`.
+                    let (mut from, mut to) = (&mut *states, &mut other);
+                    let column = |x: usize| {
+                        let upper = $xor3(from[x][n], from[x + 5][n], from[x + 10][n]);
+                        $xor3(upper, from[x + 15][n], from[x + 20][n])
+                    };
+                    let mut parity = [column(0), column(1), column(2), column(3), column(4)];
+                    for round in &ROUND_CONSTANTS {
+                        // Theta: XORs each column with the parities of its two adjacent columns.
+                        let d = [
+                            $xor(parity[4], $rotate::<1>(parity[1])),
+                            $xor(parity[0], $rotate::<1>(parity[2])),
+                            $xor(parity[1], $rotate::<1>(parity[3])),
+                            $xor(parity[2], $rotate::<1>(parity[4])),
+                            $xor(parity[3], $rotate::<1>(parity[0])),
+                        ];
+                        // Rho and pi: rotates each word by its own number of bits and moves it. The
+                        // five words of `b` are one row, which chi combines.
+                        let b = [
+                            $xor(from[0][n], d[0]),
+                            $rotate::<44>($xor(from[6][n], d[1])),
+                            $rotate::<43>($xor(from[12][n], d[2])),
+                            $rotate::<21>($xor(from[18][n], d[3])),
+                            $rotate::<14>($xor(from[24][n], d[4])),
+                        ];
+                        for x in 0..5 {
+                            parity[x] = $chi(b[x], b[(x + 1) % 5], b[(x + 2) % 5]);
                         }
+                        parity[0] = $xor(parity[0], $broadcast(round.cast_signed()));
+                        for x in 0..5 {
+                            to[x][n] = parity[x];
+                        }
+                        macro_rules! row {
+                            ($y:literal, $b:expr) => {
+                                let b = $b;
+                                for x in 0..5 {
+                                    let word = $chi(b[x], b[(x + 1) % 5], b[(x + 2) % 5]);
+                                    to[5 * $y + x][n] = word;
+                                    parity[x] = $xor(parity[x], word);
+                                }
+                            };
+                        }
+                        row!(
+                            1,
+                            [
+                                $rotate::<28>($xor(from[3][n], d[3])),
+                                $rotate::<20>($xor(from[9][n], d[4])),
+                                $rotate::<3>($xor(from[10][n], d[0])),
+                                $rotate::<45>($xor(from[16][n], d[1])),
+                                $rotate::<61>($xor(from[22][n], d[2])),
+                            ]
+                        );
+                        row!(
+                            2,
+                            [
+                                $rotate::<1>($xor(from[1][n], d[1])),
+                                $rotate::<6>($xor(from[7][n], d[2])),
+                                $rotate::<25>($xor(from[13][n], d[3])),
+                                $rotate::<8>($xor(from[19][n], d[4])),
+                                $rotate::<18>($xor(from[20][n], d[0])),
+                            ]
+                        );
+                        row!(
+                            3,
+                            [
+                                $rotate::<27>($xor(from[4][n], d[4])),
+                                $rotate::<36>($xor(from[5][n], d[0])),
+                                $rotate::<10>($xor(from[11][n], d[1])),
+                                $rotate::<15>($xor(from[17][n], d[2])),
+                                $rotate::<56>($xor(from[23][n], d[3])),
+                            ]
+                        );
+                        row!(
+                            4,
+                            [
+                                $rotate::<62>($xor(from[2][n], d[2])),
+                                $rotate::<55>($xor(from[8][n], d[3])),
+                                $rotate::<39>($xor(from[14][n], d[4])),
+                                $rotate::<41>($xor(from[15][n], d[0])),
+                                $rotate::<2>($xor(from[21][n], d[1])),
+                            ]
+                        );
+                        (from, to) = (to, from);
                     }
-                    a[0] = $xor(a[0], $broadcast(round.cast_signed()));
                 }
             }
         };
@@ -193,12 +229,10 @@ mod simd {
             _mm512_set1_epi64(word)
         }
         permutation!("avx512f", __m512i, xor, xor3, rotate, chi, broadcast);
-        let mut vectors: [__m512i; WORDS] = bytemuck::cast(*states);
-        permute(&mut vectors);
-        *states = bytemuck::cast(vectors);
+        permute::<1>(bytemuck::cast_mut(states));
     }
 
-    /// Permutes four lanes in one vector, and then the other four.
+    /// Permutes four lanes in one vector, and then the other four in another.
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2(states: &mut [[u64; LANES]; WORDS]) {
         #[target_feature(enable = "avx2")]
@@ -211,9 +245,22 @@ mod simd {
         }
         #[target_feature(enable = "avx2")]
         fn rotate<const BITS: i32>(a: __m256i) -> __m256i {
+            // A rotation by whole bytes is one instruction instead of three.
+            if BITS % 8 == 0 {
+                return _mm256_shuffle_epi8(a, rotated_bytes(BITS / 8));
+            }
             let left = _mm256_sll_epi64(a, _mm_cvtsi64_si128(i64::from(BITS)));
             let right = _mm256_srl_epi64(a, _mm_cvtsi64_si128(i64::from(64 - BITS)));
             _mm256_or_si256(left, right)
+        }
+        /// Returns the index of each byte of a word before its rotation by `bytes` bytes, for the
+        /// two words of each half of a vector.
+        #[target_feature(enable = "avx2")]
+        fn rotated_bytes(bytes: i32) -> __m256i {
+            bytemuck::cast(std::array::from_fn::<_, 32, _>(|index| {
+                let index = index as i32;
+                (index & 8 | (index - bytes) & 7) as i8
+            }))
         }
         /// Computes `a ^ (!b & c)`.
         #[target_feature(enable = "avx2")]
@@ -225,15 +272,7 @@ mod simd {
             _mm256_set1_epi64x(word)
         }
         permutation!("avx2", __m256i, xor, xor3, rotate, chi, broadcast);
-        let mut halves: [[__m256i; 2]; WORDS] = bytemuck::cast(*states);
-        for half in 0..2 {
-            let mut vectors = halves.map(|word| word[half]);
-            permute(&mut vectors);
-            for (word, vector) in halves.iter_mut().zip(vectors) {
-                word[half] = vector;
-            }
-        }
-        *states = bytemuck::cast(halves);
+        permute::<2>(bytemuck::cast_mut(states));
     }
 }
 
