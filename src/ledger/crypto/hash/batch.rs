@@ -5,14 +5,15 @@ use super::{
     permutation::{LANES, States},
 };
 use serde::Serialize;
+use std::iter;
 
 /// Number of message bytes that one permutation absorbs.
 const BLOCK_BYTES: usize = 136;
 
 /// A batch of messages to hash.
 ///
-/// Eight consecutive messages share the permutations of the longest one, so a caller should add
-/// messages of similar length one after another.
+/// Eight messages share each permutation. The next message takes the lane of one that ends, so
+/// messages of different lengths leave lanes empty only at the end of the batch.
 #[derive(Debug, Default)]
 pub struct HashBatch {
     /// The concatenated messages, each padded to a multiple of [`BLOCK_BYTES`].
@@ -67,26 +68,52 @@ impl HashBatch {
     ///
     /// FIPS 202 defines the padding in sections 5.1 and B.2.
     fn end_message(&mut self) {
-        self.bytes.push(0x06);
-        self.bytes
-            .resize(self.bytes.len().next_multiple_of(BLOCK_BYTES), 0);
-        if let Some(last) = self.bytes.last_mut() {
-            *last |= 0x80;
-        }
-        self.ends.push(self.bytes.len());
+        let length = self.bytes.len();
+        let end = (length + 1).next_multiple_of(BLOCK_BYTES);
+        self.bytes.resize(end, 0);
+        self.bytes[length] = 0x06;
+        self.bytes[end - 1] |= 0x80;
+        self.ends.push(end);
     }
 
     /// Returns the hashes in the order of the messages, and empties the batch.
     pub fn finish(&mut self) -> Vec<HashValue> {
-        let mut hashes = Vec::with_capacity(self.ends.len());
-        let mut begin = 0;
-        for ends in self.ends.chunks(LANES) {
-            let mut messages = [&[][..]; LANES];
-            for (message, &end) in messages.iter_mut().zip(ends) {
-                *message = &self.bytes[begin..end];
-                begin = end;
+        let mut hashes = vec![HashValue::default(); self.ends.len()];
+        let begins = iter::once(&0).chain(&self.ends);
+        let mut waiting = hashes.iter_mut().zip(begins.zip(&self.ends));
+        let mut next_message = || {
+            let (hash, (&begin, &end)) = waiting.next()?;
+            let (blocks, _) = self.bytes[begin..end].as_chunks();
+            Some(Message { blocks, hash })
+        };
+        let mut states = States::new();
+        let mut lanes = [const { None }; LANES];
+        loop {
+            for (lane, message) in lanes.iter_mut().enumerate() {
+                let is_first = message.is_none();
+                if is_first {
+                    *message = next_message();
+                }
+                if let Some(Message { blocks, .. }) = message
+                    && let Some((block, rest)) = blocks.split_first()
+                {
+                    *blocks = rest;
+                    if is_first {
+                        begin_message(&mut states, lane, block);
+                    } else {
+                        absorb(&mut states, lane, block);
+                    }
+                }
             }
-            hashes.extend_from_slice(&hash_lanes(&messages)[..ends.len()]);
+            if lanes.iter().all(Option::is_none) {
+                break;
+            }
+            states.permute();
+            for (lane, message) in lanes.iter_mut().enumerate() {
+                if let Some(ended) = message.take_if(|message| message.blocks.is_empty()) {
+                    *ended.hash = squeeze(&states, lane);
+                }
+            }
         }
         self.bytes.clear();
         self.ends.clear();
@@ -94,38 +121,34 @@ impl HashBatch {
     }
 }
 
-/// Returns the hashes of padded messages.
-///
-/// An empty slice marks an unused lane, and the hash of that lane is meaningless.
-fn hash_lanes(messages: &[&[u8]; LANES]) -> [HashValue; LANES] {
-    let mut states = States::new();
-    let mut hashes = [HashValue::default(); LANES];
-    let blocks = messages.map(|message| message.len() / BLOCK_BYTES);
-    for block in 0..blocks.into_iter().max().unwrap_or(0) {
-        for (lane, message) in messages.iter().enumerate() {
-            if block < blocks[lane] {
-                absorb(
-                    &mut states,
-                    lane,
-                    &message[block * BLOCK_BYTES..][..BLOCK_BYTES],
-                );
-            }
-        }
-        states.permute();
-        for (lane, hash) in hashes.iter_mut().enumerate() {
-            if block + 1 == blocks[lane] {
-                *hash = squeeze(&states, lane);
-            }
-        }
-    }
-    hashes
+/// A block of a padded message.
+type Block = [u8; BLOCK_BYTES];
+
+/// A message that occupies a lane.
+struct Message<'a> {
+    /// Blocks that are not absorbed yet.
+    blocks: &'a [Block],
+    /// Destination of the hash.
+    hash: &'a mut HashValue,
 }
 
-/// Absorbs a block of [`BLOCK_BYTES`] bytes into the state of one lane (FIPS 202, section 4).
-fn absorb(states: &mut States, lane: usize, block: &[u8]) {
-    let (words, _) = block.as_chunks::<8>();
-    for (lanes, &word) in states.0.iter_mut().zip(words) {
-        lanes[lane] ^= u64::from_le_bytes(word);
+fn words(block: &Block) -> impl Iterator<Item = u64> {
+    let (words, _) = block.as_chunks();
+    words.iter().copied().map(u64::from_le_bytes)
+}
+
+/// Absorbs the first block of a message into the state of one lane, which has any content.
+fn begin_message(states: &mut States, lane: usize, block: &Block) {
+    let capacity = iter::repeat(0);
+    for (lanes, word) in states.0.iter_mut().zip(words(block).chain(capacity)) {
+        lanes[lane] = word;
+    }
+}
+
+/// Absorbs a further block of a message into the state of one lane (FIPS 202, section 4).
+fn absorb(states: &mut States, lane: usize, block: &Block) {
+    for (lanes, word) in states.0.iter_mut().zip(words(block)) {
+        lanes[lane] ^= word;
     }
 }
 
