@@ -47,7 +47,7 @@ pub(crate) fn finalize(
 ) -> Vec<ExecutedTransaction> {
     let seeds = chain.vendor().seeds();
     let event_roots = event_roots(chain, &outputs);
-    let mut batch = HashBatch::with_capacity(outputs.len(), MESSAGE_BYTES);
+    let mut batch = HashBatch::with_capacity(outputs.len(), WRITES_BYTES);
     for ExecutedOutput { output, .. } in &outputs {
         batch.push_bcs(&seeds.write_set, &output.writes);
     }
@@ -100,15 +100,16 @@ pub(crate) fn finalize(
         .collect()
 }
 
-/// Initial capacity per message of a hash batch, in bytes.
-///
-/// It suffices for most messages: the events, the changes, and the info of a transfer.
-const MESSAGE_BYTES: usize = 400;
+/// Initial capacity for the hashed changes of a transaction, in bytes, which a transfer needs.
+const WRITES_BYTES: usize = 1_400;
+/// Initial capacity for a hashed event, in bytes, which most events need at most.
+const EVENT_BYTES: usize = 250;
 
 /// Returns the event root of each transaction, in order.
 fn event_roots(chain: &Chain, outputs: &[ExecutedOutput]) -> Vec<HashValue> {
     let seeds = chain.vendor().seeds();
-    let mut batch = HashBatch::with_capacity(3 * outputs.len(), MESSAGE_BYTES);
+    let events = outputs.iter().map(|executed| executed.output.events.len());
+    let mut batch = HashBatch::with_capacity(events.sum(), EVENT_BYTES);
     for event in outputs.iter().flat_map(|executed| &executed.output.events) {
         batch.push_bcs(&seeds.contract_event, event);
     }

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// The root of an empty tree, also used for an absent right subtree.
 pub const PLACEHOLDER: HashValue = HashValue::new(*b"ACCUMULATOR_PLACEHOLDER_HASH\0\0\0\0");
 
+/// Length of the hashed content of an inner node, in bytes: a prefix and two hashes.
+const NODE_BYTES: usize = 3 * HashValue::LENGTH;
+
 /// An append-only Merkle tree, without its inner nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Accumulator {
@@ -55,11 +58,11 @@ struct ExtendedTree<'a> {
 impl<'a> ExtendedTree<'a> {
     /// Hashes all full subtrees that `leaves` complete.
     fn new(previous: &'a Accumulator, leaves: Vec<HashValue>, seed: &Seed) -> Self {
+        let mut batch = HashBatch::with_capacity(leaves.len() / 2 + 1, NODE_BYTES);
         let mut extended = Self {
             previous,
             completed: vec![leaves],
         };
-        let mut batch = HashBatch::default();
         for level in 0..u64::BITS {
             let lower = &extended.completed[level as usize];
             // The left node of the first pair may be a peak of the previous tree, which had no
@@ -102,7 +105,7 @@ impl<'a> ExtendedTree<'a> {
             .clone()
             .map(|leaf_count| self.peak(leaf_count, leaf_count.trailing_zeros()))
             .collect();
-        let mut batch = HashBatch::default();
+        let mut batch = HashBatch::with_capacity(roots.len(), NODE_BYTES);
         let mut indices = Vec::new();
         for level in 0..tree_height(counts.end - 1) {
             for (root, leaf_count) in roots.iter().zip(counts.clone()) {
@@ -134,7 +137,9 @@ fn tree_height(leaf_count: u64) -> u32 {
 
 /// Returns the roots of many trees. Each element of `trees` has the leaves of one tree.
 pub fn roots_of(mut trees: Vec<Vec<HashValue>>, seed: &Seed) -> Vec<HashValue> {
-    let mut batch = HashBatch::default();
+    let leaf_count: usize = trees.iter().map(Vec::len).sum();
+    // A tree with an odd number of leaves has a pair of one leaf and the placeholder.
+    let mut batch = HashBatch::with_capacity(leaf_count / 2 + trees.len(), NODE_BYTES);
     while trees.iter().any(|level| level.len() > 1) {
         for level in trees.iter().filter(|level| level.len() > 1) {
             for pair in level.chunks(2) {
