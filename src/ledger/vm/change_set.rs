@@ -8,7 +8,7 @@ use bytes::Bytes;
 use ledger_types::{
     AccountAddress, StateError, StateKey, StateView, WriteOp, WriteSet, state::ResourceGroup,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 /// A slot that the transaction accessed.
 #[derive(Clone)]
@@ -23,32 +23,68 @@ struct Slot {
 #[derive(Clone)]
 struct Group {
     key: StateKey,
+    /// Value of the slot before the transaction.
+    before: Option<Bytes>,
     members: ResourceGroup,
     is_changed: bool,
 }
 
-/// Charges for one access to a value.
+impl Group {
+    /// Returns the value of the slot after the transaction. A group without members has no slot.
+    fn encode(&self) -> Option<Bytes> {
+        (!self.members.is_empty()).then(|| self.members.encode())
+    }
+}
+
+/// Charges for one access to a value, whose key has `key_bytes` bytes.
 fn charge_access(
     meter: &mut GasMeter,
-    key: &StateKey,
-    value: Option<&Bytes>,
+    key_bytes: usize,
+    value: Option<&[u8]>,
 ) -> Result<(), VmError> {
-    meter.charge_access(key.as_bytes().len() + value.map_or(0, Bytes::len))
+    meter.charge_access(key_bytes + value.map_or(0, <[u8]>::len))
 }
 
 /// Returns the change of a slot whose value has the length `after` after the transaction.
-fn size_change(key: &StateKey, slot: &Slot, after: Option<usize>) -> SlotChange {
+fn size_change(key: &StateKey, before: Option<&Bytes>, after: Option<usize>) -> SlotChange {
     let with_key = |length: usize| key.as_bytes().len() + length;
     SlotChange {
-        bytes_before: slot.before.as_ref().map(|value| with_key(value.len())),
+        bytes_before: before.map(|value| with_key(value.len())),
         bytes_after: after.map(with_key),
     }
+}
+
+/// Returns the change of `key` from `before` to `after`. The removal of a value that did not exist
+/// is not a change.
+fn write(
+    key: StateKey,
+    before: Option<&Bytes>,
+    after: Option<Bytes>,
+) -> Option<(StateKey, WriteOp)> {
+    let op = match after {
+        Some(value) => WriteOp::Put(value),
+        None if before.is_some() => WriteOp::Delete,
+        None => return None,
+    };
+    Some((key, op))
+}
+
+/// Returns the value of `key` before the transaction, and charges for reading it.
+fn read(
+    state: &BlockState<'_>,
+    meter: &mut GasMeter,
+    key: &StateKey,
+) -> Result<Option<Bytes>, VmError> {
+    let value = state.get(key)?;
+    meter.charge_read(value.as_ref().map_or(0, Bytes::len))?;
+    Ok(value)
 }
 
 /// The reads and changes of a transaction.
 #[derive(Clone)]
 pub(crate) struct ChangeSet<'a> {
     state: &'a BlockState<'a>,
+    /// Accessed slots, except those of resource groups.
     slots: BTreeMap<StateKey, Slot>,
     groups: BTreeMap<AccountAddress, Group>,
 }
@@ -68,22 +104,20 @@ impl<'a> ChangeSet<'a> {
     }
 
     /// Returns the slot of `key`. The first call for a key reads the state.
-    fn slot(&mut self, meter: &mut GasMeter, key: &StateKey) -> Result<&mut Slot, VmError> {
-        if !self.slots.contains_key(key) {
-            let before = self.state.get(key)?;
-            meter.charge_read(before.as_ref().map_or(0, Bytes::len))?;
-            self.slots.insert(
-                key.clone(),
-                Slot {
+    fn slot(&mut self, meter: &mut GasMeter, key: StateKey) -> Result<&mut Slot, VmError> {
+        match self.slots.entry(key) {
+            Entry::Occupied(slot) => Ok(slot.into_mut()),
+            Entry::Vacant(vacant) => {
+                let before = read(self.state, meter, vacant.key())?;
+                Ok(vacant.insert(Slot {
                     before,
                     written: None,
-                },
-            );
+                }))
+            }
         }
-        Ok(self.slots.get_mut(key).expect("it was inserted"))
     }
 
-    /// Returns the value of `key`.
+    /// Returns the value of `key`, which is not the slot of a resource group.
     ///
     /// # Errors
     ///
@@ -92,15 +126,16 @@ impl<'a> ChangeSet<'a> {
     pub(crate) fn get(
         &mut self,
         meter: &mut GasMeter,
-        key: &StateKey,
-    ) -> Result<Option<Bytes>, VmError> {
+        key: StateKey,
+    ) -> Result<Option<&Bytes>, VmError> {
+        let key_bytes = key.as_bytes().len();
         let slot = self.slot(meter, key)?;
-        let value = slot.written.as_ref().unwrap_or(&slot.before).clone();
-        charge_access(meter, key, value.as_ref())?;
+        let value = slot.written.as_ref().unwrap_or(&slot.before).as_ref();
+        charge_access(meter, key_bytes, value.map(|value| &value[..]))?;
         Ok(value)
     }
 
-    /// Writes the value of `key`; `None` removes it.
+    /// Writes the value of `key`, which is not the slot of a resource group; `None` removes it.
     ///
     /// # Errors
     ///
@@ -109,41 +144,46 @@ impl<'a> ChangeSet<'a> {
     pub(crate) fn put(
         &mut self,
         meter: &mut GasMeter,
-        key: &StateKey,
+        key: StateKey,
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
-        charge_access(meter, key, value.as_ref())?;
+        charge_access(meter, key.as_bytes().len(), value.as_deref())?;
         self.slot(meter, key)?.written = Some(value);
         Ok(())
     }
 
-    /// Returns the resource group of `address`, which has the slot `key`. The first call decodes
-    /// it.
+    /// Returns the resource group of `address`, whose keys end with `path`. The first call reads
+    /// and decodes it.
     fn group(
         &mut self,
         meter: &mut GasMeter,
         address: AccountAddress,
-        key: &StateKey,
+        path: &[u8],
     ) -> Result<&mut Group, VmError> {
-        if !self.groups.contains_key(&address) {
-            let members = match self.get(meter, key)? {
-                Some(bytes) => ResourceGroup::decode(&bytes).map_err(|error| {
-                    StateError(format!("the resource group at {address}: {error}"))
-                })?,
-                None => ResourceGroup::default(),
-            };
-            let group = Group {
-                key: key.clone(),
-                members,
-                is_changed: false,
-            };
-            self.groups.insert(address, group);
+        match self.groups.entry(address) {
+            Entry::Occupied(group) => Ok(group.into_mut()),
+            Entry::Vacant(vacant) => {
+                let key = StateKey::with_path(&address, path);
+                let before = read(self.state, meter, &key)?;
+                charge_access(meter, key.as_bytes().len(), before.as_deref())?;
+                let members = match &before {
+                    Some(slot) => ResourceGroup::decode(slot).map_err(|error| {
+                        StateError(format!("the resource group at {address}: {error}"))
+                    })?,
+                    None => ResourceGroup::default(),
+                };
+                Ok(vacant.insert(Group {
+                    key,
+                    before,
+                    members,
+                    is_changed: false,
+                }))
+            }
         }
-        Ok(self.groups.get_mut(&address).expect("it was inserted"))
     }
 
-    /// Returns the member with the tag `tag`, in BCS, of the resource group of `address`, which has
-    /// the slot `key`.
+    /// Returns the member with the tag `tag`, in BCS, of the resource group of `address`, whose
+    /// keys end with `path`.
     ///
     /// # Errors
     ///
@@ -153,16 +193,17 @@ impl<'a> ChangeSet<'a> {
         &mut self,
         meter: &mut GasMeter,
         address: AccountAddress,
-        key: &StateKey,
+        path: &[u8],
         tag: &[u8],
-    ) -> Result<Option<Bytes>, VmError> {
-        let member = self.group(meter, address, key)?.members.get(tag).cloned();
-        charge_access(meter, key, member.as_ref())?;
+    ) -> Result<Option<&[u8]>, VmError> {
+        let group = self.group(meter, address, path)?;
+        let member = group.members.get(tag);
+        charge_access(meter, group.key.as_bytes().len(), member)?;
         Ok(member)
     }
 
-    /// Writes the member with the tag `tag`, in BCS, of the resource group of `address`, which has
-    /// the slot `key`; `None` removes the member.
+    /// Writes the member with the tag `tag`, in BCS, of the resource group of `address`, whose keys
+    /// end with `path`; `None` removes the member.
     ///
     /// # Errors
     ///
@@ -172,15 +213,15 @@ impl<'a> ChangeSet<'a> {
         &mut self,
         meter: &mut GasMeter,
         address: AccountAddress,
-        key: &StateKey,
+        path: &[u8],
         tag: Bytes,
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
-        charge_access(meter, key, value.as_ref())?;
-        let group = self.group(meter, address, key)?;
+        charge_access(meter, StateKey::length_with_path(path), value.as_deref())?;
+        let group = self.group(meter, address, path)?;
         match value {
             Some(value) => group.members.insert(tag, value),
-            None => group.members.remove(&tag),
+            None => group.members.remove(tag),
         }
         group.is_changed = true;
         Ok(())
@@ -190,37 +231,30 @@ impl<'a> ChangeSet<'a> {
     pub(crate) fn changed_slots(&self) -> impl Iterator<Item = SlotChange> {
         let slots = self.slots.iter().filter_map(|(key, slot)| {
             let after = slot.written.as_ref()?;
-            Some(size_change(key, slot, after.as_ref().map(Bytes::len)))
+            let after = after.as_ref().map(Bytes::len);
+            Some(size_change(key, slot.before.as_ref(), after))
         });
         let changed = self.groups.values().filter(|group| group.is_changed);
-        let groups = changed.filter_map(|group| {
-            let slot = self.slots.get(&group.key)?;
+        let groups = changed.map(|group| {
             let after = (!group.members.is_empty()).then(|| group.members.encoded_length());
-            Some(size_change(&group.key, slot, after))
+            size_change(&group.key, group.before.as_ref(), after)
         });
         let is_change =
             |change: &SlotChange| change.bytes_before.is_some() || change.bytes_after.is_some();
         slots.chain(groups).filter(is_change)
     }
 
-    /// Returns the changes as a write set. The removal of a value that did not exist is not a
-    /// change.
-    pub(crate) fn into_write_set(mut self) -> WriteSet {
-        for group in self.groups.values().filter(|group| group.is_changed) {
-            if let Some(slot) = self.slots.get_mut(&group.key) {
-                // A group without members has no slot.
-                let value = (!group.members.is_empty()).then(|| group.members.encode());
-                slot.written = Some(value);
-            }
-        }
-        let write = |(key, slot): (StateKey, Slot)| {
-            let op = match slot.written? {
-                Some(value) => WriteOp::Put(value),
-                None if slot.before.is_some() => WriteOp::Delete,
-                None => return None,
-            };
-            Some((key, op))
-        };
-        WriteSet::from_ascending(self.slots.into_iter().filter_map(write).collect())
+    /// Returns the changes as a write set.
+    pub(crate) fn into_write_set(self) -> WriteSet {
+        let groups = self.groups.into_values().filter(|group| group.is_changed);
+        let groups = groups.filter_map(|group| {
+            let after = group.encode();
+            write(group.key, group.before.as_ref(), after)
+        });
+        let slots = self.slots.into_iter();
+        let slots = slots.filter_map(|(key, slot)| write(key, slot.before.as_ref(), slot.written?));
+        let mut writes: Vec<_> = groups.chain(slots).collect();
+        writes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        WriteSet::from_ascending(writes)
     }
 }

@@ -209,10 +209,6 @@ impl<'a> Context<'a> {
         self.chain.registry().resource_key::<T>(address, type_args)
     }
 
-    fn group_key(&self, address: &AccountAddress) -> StateKey {
-        self.chain.registry().group_key(address)
-    }
-
     /// Reads the resource `T` at `address`, from its resource group or from a slot of its own.
     ///
     /// # Errors
@@ -225,14 +221,16 @@ impl<'a> Context<'a> {
         type_args: &[TypeTag],
     ) -> Result<Option<T>, VmError> {
         let bytes = if T::IS_GROUP_MEMBER {
-            let tag = self.chain.registry().tag_bytes_of::<T>(type_args);
-            let key = self.group_key(&address);
-            self.changes.member(&mut self.meter, address, &key, &tag)?
+            let registry = self.chain.registry();
+            let tag = registry.tag_bytes_of::<T>(type_args);
+            self.changes
+                .member(&mut self.meter, address, registry.group_path(), &tag)?
         } else {
             let key = self.resource_key::<T>(&address, type_args);
-            self.changes.get(&mut self.meter, &key)?
+            let value = self.changes.get(&mut self.meter, key)?;
+            value.map(|value| &value[..])
         };
-        Ok(bytes.map(|bytes| decode_resource(&bytes)).transpose()?)
+        Ok(bytes.map(decode_resource).transpose()?)
     }
 
     /// Reads a resource that the function requires.
@@ -262,15 +260,15 @@ impl<'a> Context<'a> {
         address: AccountAddress,
         tag: &StructTag,
     ) -> Result<bool, VmError> {
-        let bytes = if self.chain.registry().group_of(tag).is_some() {
-            let key = self.group_key(&address);
-            self.changes
-                .member(&mut self.meter, address, &key, &tag_bytes(tag))?
+        let registry = self.chain.registry();
+        if registry.group_of(tag).is_some() {
+            let (path, tag) = (registry.group_path(), tag_bytes(tag));
+            let member = self.changes.member(&mut self.meter, address, path, &tag)?;
+            Ok(member.is_some())
         } else {
             let key = StateKey::resource(&address, tag);
-            self.changes.get(&mut self.meter, &key)?
-        };
-        Ok(bytes.is_some())
+            Ok(self.changes.get(&mut self.meter, key)?.is_some())
+        }
     }
 
     /// Writes the resource `T` at `address`.
@@ -308,13 +306,13 @@ impl<'a> Context<'a> {
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
         if T::IS_GROUP_MEMBER {
-            let tag = self.chain.registry().tag_bytes_of::<T>(type_args);
-            let key = self.group_key(&address);
+            let registry = self.chain.registry();
+            let tag = registry.tag_bytes_of::<T>(type_args);
             self.changes
-                .put_member(&mut self.meter, address, &key, tag, value)
+                .put_member(&mut self.meter, address, registry.group_path(), tag, value)
         } else {
             let key = self.resource_key::<T>(&address, type_args);
-            self.changes.put(&mut self.meter, &key, value)
+            self.changes.put(&mut self.meter, key, value)
         }
     }
 
@@ -330,7 +328,7 @@ impl<'a> Context<'a> {
         key: &[u8],
     ) -> Result<Option<Bytes>, VmError> {
         let key = StateKey::table_item(handle, key);
-        self.changes.get(&mut self.meter, &key)
+        Ok(self.changes.get(&mut self.meter, key)?.cloned())
     }
 
     /// Writes the item of a table, or removes it if `value` is `None`. `key` is the BCS form of the
@@ -346,7 +344,7 @@ impl<'a> Context<'a> {
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
         let key = StateKey::table_item(handle, key);
-        self.changes.put(&mut self.meter, &key, value)
+        self.changes.put(&mut self.meter, key, value)
     }
 
     /// Emits an event into the stream of `handle` and increments the counter of the stream.

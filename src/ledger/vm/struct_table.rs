@@ -127,6 +127,11 @@ impl ModuleRegistry {
         key.path() == Some(&self.group_path[..])
     }
 
+    /// Returns the part of the object resource group's keys that follows the address.
+    pub(crate) fn group_path(&self) -> &[u8] {
+        &self.group_path
+    }
+
     /// Returns the state key of the object resource group at `address`.
     pub fn group_key(&self, address: &AccountAddress) -> StateKey {
         StateKey::with_path(address, &self.group_path)

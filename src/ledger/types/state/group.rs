@@ -19,13 +19,21 @@ pub fn group_members(slot: &[u8]) -> Result<GroupMembers, bcs::Error> {
     bcs::from_bytes(slot)
 }
 
-/// The slot of a resource group, as slices of the encoded members.
+/// The slot of a resource group, with the changes of its members beside it.
 ///
-/// A transfer changes two groups, and copies neither their tags nor the members that stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A transfer changes two groups. Reading them allocates nothing, and members are copied only when
+/// the changed slot is encoded.
+#[derive(Clone, Debug, Default)]
 pub struct ResourceGroup {
-    /// Tag and value of each member, in BCS, in ascending order of the tags' bytes.
-    members: Vec<(Bytes, Bytes)>,
+    /// Value of the slot, checked by [`Self::decode`]; empty without a slot.
+    slot: Bytes,
+    /// Tag and value of each changed member, in BCS, in ascending order of the tags' bytes. A
+    /// member without a value is removed.
+    changed: Vec<(Bytes, Option<Bytes>)>,
+    /// Number of members, with the changes.
+    count: usize,
+    /// Length of the encoded members, with the changes, in bytes.
+    members_length: usize,
 }
 
 /// A slot that is not a resource group, or a member with type parameters, which the framework does
@@ -42,76 +50,134 @@ impl ResourceGroup {
     /// Returns [`ResourceGroupError`] if `slot` is not a resource group, or if a member has type
     /// parameters.
     pub fn decode(slot: &Bytes) -> Result<Self, ResourceGroupError> {
-        let mut reader = Reader { slot, position: 0 };
+        let mut reader = Reader { rest: slot };
         let count = reader.length()?;
-        // A member has an address at least, so a false count does not allocate more than the slot.
-        let possible = slot.len() / AccountAddress::LENGTH;
-        let mut members: Vec<(Bytes, Bytes)> = Vec::with_capacity(count.min(possible) + 1);
+        let members_length = reader.rest.len();
+        let mut last_tag: &[u8] = &[];
         for _ in 0..count {
-            let tag = reader.tag()?;
-            let length = reader.length()?;
-            let value = reader.bytes(length)?;
-            if members.last().is_some_and(|(last, _)| *last >= tag) {
+            let (tag, _) = reader.member()?;
+            if last_tag >= tag {
                 return Err(ResourceGroupError);
             }
-            members.push((tag, value));
+            last_tag = tag;
         }
-        if reader.position == slot.len() {
-            Ok(Self { members })
-        } else {
-            Err(ResourceGroupError)
+        if !reader.rest.is_empty() {
+            return Err(ResourceGroupError);
         }
+        Ok(Self {
+            slot: slot.clone(),
+            changed: Vec::new(),
+            count,
+            members_length,
+        })
     }
 
     /// Returns the member whose tag has the BCS form `tag`.
-    pub fn get(&self, tag: &[u8]) -> Option<&Bytes> {
-        let index = self.position(tag).ok()?;
-        Some(&self.members[index].1)
+    pub fn get(&self, tag: &[u8]) -> Option<&[u8]> {
+        match self.position(tag) {
+            Ok(index) => self.changed[index].1.as_deref(),
+            Err(_) => self.stored(tag),
+        }
     }
 
     /// Inserts or replaces the member whose tag has the BCS form `tag`.
     pub fn insert(&mut self, tag: Bytes, value: Bytes) {
-        match self.position(&tag) {
-            Ok(index) => self.members[index].1 = value,
-            Err(index) => self.members.insert(index, (tag, value)),
-        }
+        self.change(tag, Some(value));
     }
 
     /// Removes the member whose tag has the BCS form `tag`, if it exists.
-    pub fn remove(&mut self, tag: &[u8]) {
-        if let Ok(index) = self.position(tag) {
-            self.members.remove(index);
+    pub fn remove(&mut self, tag: Bytes) {
+        self.change(tag, None);
+    }
+
+    fn change(&mut self, tag: Bytes, value: Option<Bytes>) {
+        let position = self.position(&tag);
+        let before = match position {
+            Ok(index) => self.changed[index].1.as_deref(),
+            Err(_) => self.stored(&tag),
+        };
+        if let Some(length) = before.map(|before| member_length(&tag, before)) {
+            self.count -= 1;
+            self.members_length -= length;
+        }
+        if let Some(value) = &value {
+            self.count += 1;
+            self.members_length += member_length(&tag, value);
+        }
+        match position {
+            Ok(index) => self.changed[index].1 = value,
+            Err(index) => self.changed.insert(index, (tag, value)),
         }
     }
 
     /// Returns `true` if the group has no members.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.count == 0
     }
 
     /// Returns the length of the slot's value, in bytes.
     pub fn encoded_length(&self) -> usize {
-        let length =
-            |(tag, value): &(Bytes, Bytes)| tag.len() + length_bytes(value.len()) + value.len();
-        length_bytes(self.members.len()) + self.members.iter().map(length).sum::<usize>()
+        length_bytes(self.count) + self.members_length
     }
 
     /// Returns the value of the slot.
     pub fn encode(&self) -> Bytes {
         let mut slot = Vec::with_capacity(self.encoded_length());
-        put_length(&mut slot, self.members.len());
-        for (tag, value) in &self.members {
+        put_length(&mut slot, self.count);
+        let mut put_member = |tag: &[u8], value: &[u8]| {
             slot.extend_from_slice(tag);
             put_length(&mut slot, value.len());
             slot.extend_from_slice(value);
+        };
+        let mut changed = self.changed.iter().peekable();
+        let mut stored = self.stored_members().peekable();
+        loop {
+            match (stored.peek(), changed.peek()) {
+                (Some(&(stored_tag, value)), next)
+                    if next.is_none_or(|(tag, _)| stored_tag < &tag[..]) =>
+                {
+                    put_member(stored_tag, value);
+                    stored.next();
+                }
+                (replaced, Some((tag, value))) => {
+                    if replaced.is_some_and(|(stored_tag, _)| *stored_tag == tag) {
+                        stored.next();
+                    }
+                    if let Some(value) = value {
+                        put_member(tag, value);
+                    }
+                    changed.next();
+                }
+                _ => break,
+            }
         }
         slot.into()
     }
 
+    /// Returns the index of a tag in `changed`, or the index at which it would be.
     fn position(&self, tag: &[u8]) -> Result<usize, usize> {
-        self.members
+        self.changed
             .binary_search_by(|(member, _)| member[..].cmp(tag))
     }
+
+    /// Returns a member as it is in the slot, without the changes.
+    fn stored(&self, tag: &[u8]) -> Option<&[u8]> {
+        let mut members = self.stored_members();
+        members.find_map(|(member, value)| (member == tag).then_some(value))
+    }
+
+    /// Returns tag and value of each member in the slot, without the changes.
+    fn stored_members(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut reader = Reader { rest: &self.slot };
+        // An absent slot has no number of members. Otherwise `decode` has checked the slot.
+        let count = reader.length().unwrap_or(0);
+        (0..count).map_while(move |_| reader.member().ok())
+    }
+}
+
+/// Returns the length of an encoded member, in bytes.
+fn member_length(tag: &[u8], value: &[u8]) -> usize {
+    tag.len() + length_bytes(value.len()) + value.len()
 }
 
 /// Returns the number of bytes of a length in ULEB128.
@@ -131,17 +197,28 @@ fn put_length(slot: &mut Vec<u8>, mut length: usize) {
 
 /// The part of a slot that is not decoded yet.
 struct Reader<'a> {
-    slot: &'a Bytes,
-    position: usize,
+    rest: &'a [u8],
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Reads a length in ULEB128, in its shortest form.
     fn length(&mut self) -> Result<usize, ResourceGroupError> {
+        // Most lengths have one byte.
+        match self.rest {
+            [byte @ ..0x80, rest @ ..] => {
+                self.rest = rest;
+                Ok(usize::from(*byte))
+            }
+            _ => self.long_length(),
+        }
+    }
+
+    /// Reads a length like [`Self::length`], of any number of bytes.
+    fn long_length(&mut self) -> Result<usize, ResourceGroupError> {
         let mut length = 0_u32;
         for shift in [0, 7, 14, 21, 28] {
-            let byte = *self.slot.get(self.position).ok_or(ResourceGroupError)?;
-            self.position += 1;
+            let (&byte, rest) = self.rest.split_first().ok_or(ResourceGroupError)?;
+            self.rest = rest;
             let digit = u32::from(byte & 0x7f);
             length |= digit << shift;
             if byte < 0x80 {
@@ -158,32 +235,29 @@ impl Reader<'_> {
     }
 
     /// Reads `length` bytes.
-    fn bytes(&mut self, length: usize) -> Result<Bytes, ResourceGroupError> {
-        let end = self.position.checked_add(length);
-        let end = end.filter(|end| *end <= self.slot.len());
-        let end = end.ok_or(ResourceGroupError)?;
-        let bytes = self.slot.slice(self.position..end);
-        self.position = end;
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], ResourceGroupError> {
+        let (bytes, rest) = self
+            .rest
+            .split_at_checked(length)
+            .ok_or(ResourceGroupError)?;
+        self.rest = rest;
         Ok(bytes)
     }
 
-    /// Skips `length` bytes.
-    fn skip(&mut self, length: usize) -> Result<(), ResourceGroupError> {
-        self.bytes(length).map(|_| ())
-    }
-
-    /// Reads a struct tag without type arguments.
-    fn tag(&mut self) -> Result<Bytes, ResourceGroupError> {
-        let begin = self.position;
-        self.skip(AccountAddress::LENGTH)?;
+    /// Reads tag and value of a member. The tag must have no type arguments.
+    fn member(&mut self) -> Result<(&'a [u8], &'a [u8]), ResourceGroupError> {
+        let begin = self.rest;
+        self.bytes(AccountAddress::LENGTH)?;
         for _name in ["module", "struct"] {
             let length = self.length()?;
-            self.skip(length)?;
+            self.bytes(length)?;
         }
         if self.length()? != 0 {
             return Err(ResourceGroupError);
         }
-        Ok(self.slot.slice(begin..self.position))
+        let tag = &begin[..begin.len() - self.rest.len()];
+        let length = self.length()?;
+        Ok((tag, self.bytes(length)?))
     }
 }
 
@@ -219,7 +293,7 @@ mod tests {
             prop_assert_eq!(group.encoded_length(), slot.len());
             prop_assert_eq!(group.encode(), slot);
             for (tag, value) in &members {
-                prop_assert_eq!(group.get(&encoded(tag)), Some(value));
+                prop_assert_eq!(group.get(&encoded(tag)), Some(&value[..]));
             }
         }
 
@@ -233,14 +307,17 @@ mod tests {
             let mut expected = members;
             for (tag, value) in changes {
                 group.insert(encoded(&tag), value.clone());
+                prop_assert_eq!(group.get(&encoded(&tag)), Some(&value[..]));
                 expected.insert(tag, value);
             }
             if !expected.is_empty() {
                 let tag = expected.keys().nth(removed.index(expected.len())).unwrap().clone();
-                group.remove(&encoded(&tag));
+                group.remove(encoded(&tag));
+                prop_assert_eq!(group.get(&encoded(&tag)), None);
                 expected.remove(&tag);
             }
             prop_assert_eq!(group.is_empty(), expected.is_empty());
+            prop_assert_eq!(group.encoded_length(), encoded(&expected).len());
             prop_assert_eq!(group.encode(), encoded(&expected));
         }
 
@@ -268,13 +345,10 @@ mod tests {
         let members = GroupMembers::from([(tag("object", "ObjectCore"), Bytes::from_static(b"x"))]);
         let slot = encoded(&members);
         for length in 0..slot.len() {
-            assert_eq!(
-                ResourceGroup::decode(&slot.slice(..length)),
-                Err(ResourceGroupError),
-                "{length}"
-            );
+            let decoded = ResourceGroup::decode(&slot.slice(..length));
+            assert!(decoded.is_err(), "{length}");
         }
         let huge = Bytes::from_static(&[0xff, 0xff, 0xff, 0xff, 0x07]);
-        assert_eq!(ResourceGroup::decode(&huge), Err(ResourceGroupError));
+        assert!(ResourceGroup::decode(&huge).is_err());
     }
 }

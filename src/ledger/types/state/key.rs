@@ -75,11 +75,16 @@ impl StateKey {
 
     /// Returns the key with the encoded path `path` at an address.
     pub fn with_path(address: &AccountAddress, path: &[u8]) -> Self {
-        let mut bytes = Vec::with_capacity(1 + AccountAddress::LENGTH + path.len());
+        let mut bytes = Vec::with_capacity(Self::length_with_path(path));
         bytes.push(ACCESS_PATH);
         bytes.extend_from_slice(address.as_bytes());
         bytes.extend_from_slice(path);
         Self(bytes.into())
+    }
+
+    /// Returns the length of a key with the encoded path `path`, in bytes.
+    pub const fn length_with_path(path: &[u8]) -> usize {
+        1 + AccountAddress::LENGTH + path.len()
     }
 
     /// Returns the key of a resource group at an address.

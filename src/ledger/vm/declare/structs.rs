@@ -3,7 +3,6 @@
 //! One declaration yields the ABI, the JSON form of values, and the dispatch of calls.
 
 use crate::{Context, ErrorConstant, Function, TypeSignature, VmError};
-use bytes::Bytes;
 use ledger_types::{AccountAddress, StateError, TypeTag};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_bytes::ByteBuf;
@@ -50,7 +49,7 @@ pub trait MoveStruct: MoveType {
 /// # Errors
 ///
 /// Returns [`StateError`] if `bytes` are not a value of `T`.
-pub fn decode_resource<T: MoveStruct>(bytes: &Bytes) -> Result<T, StateError> {
+pub fn decode_resource<T: MoveStruct>(bytes: &[u8]) -> Result<T, StateError> {
     bcs::from_bytes(bytes).map_err(|error| {
         StateError(format!(
             "a stored {}::{} does not decode: {error}",
