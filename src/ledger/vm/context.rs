@@ -420,10 +420,17 @@ pub struct Savepoint<'a> {
 
 /// Returns the BCS form of a value, without spare capacity.
 fn encode<T: MoveType>(value: &T) -> Bytes {
-    /// Initial capacity of the buffer, in bytes, which fits most account resources. It avoids
-    /// reallocations; the returned copy has the exact size.
+    /// Capacity of the buffer on the stack, in bytes, which fits most resources and events.
     const TYPICAL_BYTES: usize = 256;
-    let mut bytes = Vec::with_capacity(TYPICAL_BYTES);
-    bcs::serialize_into(&mut bytes, value).expect("declared types have a BCS form");
-    Bytes::copy_from_slice(&bytes)
+    let mut buffer = [0; TYPICAL_BYTES];
+    let mut rest = &mut buffer[..];
+    // Writing fails if the value is longer than the buffer.
+    let is_complete = bcs::serialize_into(&mut rest, value).is_ok();
+    let length = TYPICAL_BYTES - rest.len();
+    if is_complete {
+        Bytes::copy_from_slice(&buffer[..length])
+    } else {
+        let bytes = bcs::to_bytes(value).expect("declared types have a BCS form");
+        bytes.into_boxed_slice().into()
+    }
 }
