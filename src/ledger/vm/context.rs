@@ -362,7 +362,7 @@ impl<'a> Context<'a> {
         self.events.push(ContractEvent::V1 {
             key: handle.key(),
             sequence_number: handle.counter,
-            type_tag: self.chain.registry().tag_of::<E>(&[]).into(),
+            type_tag: self.chain.registry().type_tag_of::<E>(&[]),
             data,
         });
         handle.counter = handle.counter.checked_add(1).ok_or(VmError::Arithmetic)?;
@@ -377,7 +377,7 @@ impl<'a> Context<'a> {
     /// `STORAGE_WRITE_LIMIT_REACHED` if the events exceed a limit.
     pub fn emit<E: MoveStruct>(&mut self, event: &E) -> Result<(), VmError> {
         let data = self.event_data(event)?;
-        let type_tag = self.chain.registry().tag_of::<E>(&[]).into();
+        let type_tag = self.chain.registry().type_tag_of::<E>(&[]);
         self.events.push(ContractEvent::V2 { type_tag, data });
         Ok(())
     }

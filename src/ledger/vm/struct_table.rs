@@ -8,7 +8,7 @@ use std::{any::TypeId, collections::HashMap, sync::Arc};
 /// The tag of a struct, its BCS form, and the part of its state keys that follows the address.
 #[derive(Debug)]
 struct TagAndPath {
-    tag: StructTag,
+    tag: Arc<StructTag>,
     tag_bytes: Bytes,
     path: Bytes,
 }
@@ -48,7 +48,7 @@ impl StructTable {
         let entry = TagAndPath {
             tag_bytes: tag_bytes(&tag),
             path: StateKey::resource_path(&tag),
-            tag,
+            tag: tag.into(),
         };
         self.by_rust_type.insert(TypeId::of::<T>(), entry);
     }
@@ -108,8 +108,16 @@ impl ModuleRegistry {
     /// Returns the tag of a declared struct of this chain.
     pub fn tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
         match self.structs.find::<T>(type_args) {
-            Some(entry) => entry.tag.clone(),
+            Some(entry) => StructTag::clone(&entry.tag),
             None => self.make_tag::<T>(type_args),
+        }
+    }
+
+    /// Returns the type of a declared struct of this chain.
+    pub(crate) fn type_tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> TypeTag {
+        match self.structs.find::<T>(type_args) {
+            Some(entry) => TypeTag::Struct(Arc::clone(&entry.tag)),
+            None => self.make_tag::<T>(type_args).into(),
         }
     }
 

@@ -35,7 +35,7 @@ pub fn run(input: &[u8]) {
         );
     }
     if let Some(tag) = check_text::<StructTag>(text) {
-        let of_struct = TypeTag::Struct(Box::new(tag));
+        let of_struct = TypeTag::from(tag);
         assert_eq!(
             text.parse(),
             Ok(of_struct),

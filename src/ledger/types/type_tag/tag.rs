@@ -131,7 +131,7 @@ pub enum TypeTag {
     Address,
     Signer,
     Vector(Box<TypeTag>),
-    Struct(Box<StructTag>),
+    Struct(Arc<StructTag>),
     U16,
     U32,
     U256,
@@ -224,7 +224,7 @@ impl TypeTag {
 
 impl From<StructTag> for TypeTag {
     fn from(tag: StructTag) -> Self {
-        Self::Struct(Box::new(tag))
+        Self::Struct(Arc::new(tag))
     }
 }
 
