@@ -2,8 +2,9 @@
 
 use crate::{CachedType, ModuleRegistry, MoveStruct, with_vendor};
 use bytes::Bytes;
+use ledger_crypto::map::HashMap;
 use ledger_types::{AccountAddress, StateKey, StructTag, TypeTag};
-use std::{any::TypeId, collections::HashMap, sync::Arc};
+use std::{any::TypeId, sync::Arc};
 
 /// The tag of a struct, its BCS form, and the part of its state keys that follows the address.
 #[derive(Debug)]
