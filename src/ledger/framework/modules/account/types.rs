@@ -38,6 +38,7 @@ move_structs! {
     /// State of an account.
     Account as "Account" has ["key", "store"] {
         /// Hash of the public key that may sign for the account.
+        #[serde(with = "serde_bytes")]
         authentication_key: Vec<u8>,
         /// Sequence number of the next transaction.
         sequence_number: u64,
