@@ -10,7 +10,7 @@ use ledger_types::{
     AccountAddress, RawTransaction, ReplayProtector, SignedTransaction, StateError, StateView,
 };
 use ledger_vm::{Chain, Context, SlotChange, StorageDeposits, VmError};
-use std::num::NonZeroU64;
+use std::{num::NonZeroU64, sync::LazyLock};
 
 /// Returns the gas unit price at which the transaction pays for storage.
 ///
@@ -26,15 +26,17 @@ fn may_create_account(transaction: &SignedTransaction) -> bool {
     transaction.raw.replay_protector() == ReplayProtector::SequenceNumber(0)
 }
 
-/// Returns the storage deposit of a new account at `address`.
-fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageDeposits {
-    let key = chain.registry().resource_key::<Account>(&address, &[]);
-    let value =
-        bcs::serialized_size(&Account::implicit(address)).expect("an account has a BCS form");
+/// Returns the storage deposit of a new account, which is the same for all addresses.
+fn storage_deposit(chain: &Chain) -> StorageDeposits {
+    static VALUE_BYTES: LazyLock<usize> = LazyLock::new(|| {
+        let account = Account::implicit(AccountAddress::ZERO);
+        bcs::serialized_size(&account).expect("an account has a BCS form")
+    });
+    let key_bytes = chain.registry().resource_key_length::<Account>(&[]);
     let mut deposits = StorageDeposits::default();
     deposits.add(SlotChange {
         bytes_before: None,
-        bytes_after: Some(key.as_bytes().len() + value),
+        bytes_after: Some(key_bytes + *VALUE_BYTES),
     });
     deposits
 }
@@ -43,7 +45,7 @@ fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageDeposits {
 /// may create, in the coin's smallest unit.
 pub(super) fn account_deposit_max(chain: &Chain, transaction: &SignedTransaction) -> u64 {
     if may_create_account(transaction) {
-        storage_deposit(chain, transaction.raw.sender).paid
+        storage_deposit(chain).paid
     } else {
         0
     }
@@ -67,7 +69,7 @@ pub(super) fn account_deposit(
     let sender = transaction.raw.sender;
     let key = chain.registry().resource_key::<Account>(&sender, &[]);
     let exists = state.get(&key)?.is_some();
-    Ok((!exists).then(|| storage_deposit(chain, sender)))
+    Ok((!exists).then(|| storage_deposit(chain)))
 }
 
 /// Creates the account before the writes are charged, so that the charge includes its deposit.

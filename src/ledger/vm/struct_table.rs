@@ -158,6 +158,17 @@ impl ModuleRegistry {
         }
     }
 
+    /// Returns the length of the state keys of the resource `T`, in bytes.
+    pub fn resource_key_length<T: MoveStruct>(&self, type_args: &[TypeTag]) -> usize {
+        match self.structs.find::<T>(type_args) {
+            Some(entry) => StateKey::length_with_path(&entry.path),
+            None => {
+                let key = self.resource_key::<T>(&AccountAddress::ZERO, type_args);
+                key.as_bytes().len()
+            }
+        }
+    }
+
     /// Returns `true` if `key` is the state key of the resource `T` at some address.
     pub fn is_resource_key<T: MoveStruct>(&self, key: &StateKey, type_args: &[TypeTag]) -> bool {
         match self.structs.find::<T>(type_args) {
