@@ -119,14 +119,25 @@ fn validate(bencher: Bencher) {
 
 #[divan::bench(args = [1, 10, 100, 1_000])]
 fn execute(bencher: Bencher, size: u64) {
-    let fixture = rich_chain();
-    let block = block(&fixture, 0..size);
+    bench_block(bencher, &rich_chain(), size);
+}
+
+/// Measures execution on a chain whose stores of coins have no event streams.
+#[divan::bench(args = [1_000])]
+fn without_streams(bencher: Bencher, size: u64) {
+    let mut genesis = funded_genesis(ACCOUNTS);
+    genesis.parameters.coin_event_handles = false;
+    bench_block(bencher, &MemoryChain::new(&genesis), size);
+}
+
+/// Measures the execution of a block of `size` transfers.
+fn bench_block(bencher: Bencher, fixture: &MemoryChain, size: u64) {
+    let block = block(fixture, 0..size);
     bencher
         .counter(ItemsCount::new(size))
         .with_inputs(|| block.clone())
         .bench_values(|block| {
-            execute_block(&fixture.chain, &fixture.tip, &fixture, block)
-                .expect("the block executes")
+            execute_block(&fixture.chain, &fixture.tip, fixture, block).expect("the block executes")
         });
 }
 
