@@ -314,8 +314,11 @@ fn check_unknown(requests: &Requests) -> Result<(), String> {
             .get(&unknown.hash)
             .is_some_and(|at| *at < unknown.began);
         let holds = |acceptance: &&Acceptance| {
+            // A client may record the acceptance of a node that is dead already.
             let is_killed = requests.kills.iter().any(|kill| {
-                kill.node == acceptance.node && (acceptance.at..=unknown.ended).contains(&kill.at)
+                kill.node == acceptance.node
+                    && acceptance.at <= kill.ended
+                    && kill.began <= unknown.ended
             });
             acceptance.at < unknown.began && !is_killed
         };

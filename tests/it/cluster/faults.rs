@@ -236,8 +236,8 @@ impl Run {
 
     /// Kills the nodes of a step, and starts them after it.
     async fn kill_and_restart(&mut self, step: &Step) {
+        let began = Instant::now();
         for &index in &step.nodes {
-            self.history.record_kill(index);
             self.cluster.node(index).signal("KILL");
         }
         for &index in &step.nodes {
@@ -245,6 +245,10 @@ impl Run {
             for operation in OPERATIONS {
                 self.disks[index].release(operation);
             }
+        }
+        for &index in &step.nodes {
+            self.load.ended(index).await;
+            self.history.record_kill(index, began);
         }
         self.restart(step).await;
     }

@@ -76,7 +76,9 @@ pub struct Unknown {
 #[derive(Clone, Copy, Debug)]
 pub struct Kill {
     pub node: usize,
-    pub at: Instant,
+    pub began: Instant,
+    /// Time at which the clients had recorded all responses of the killed node.
+    pub ended: Instant,
 }
 
 /// All requests of all clients, in the order of their begin, and the kills among them.
@@ -161,10 +163,11 @@ impl History {
         }
     }
 
-    /// Records that a node is killed.
-    pub fn record_kill(&self, node: usize) {
-        let at = Instant::now();
-        self.lock().kills.push(Kill { node, at });
+    /// Records that a node was killed, by a kill that began at `began`. The clients have recorded
+    /// all of its responses.
+    pub fn record_kill(&self, node: usize, began: Instant) {
+        let ended = Instant::now();
+        self.lock().kills.push(Kill { node, began, ended });
     }
 
     /// Returns the hash of a transfer that was accepted or committed, which `random` chooses among
