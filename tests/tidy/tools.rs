@@ -5,7 +5,8 @@ use std::{fs, process::Command};
 use toml::Table;
 
 /// Scripts that only other scripts start.
-const INNER_SCRIPTS: [&str; 3] = [
+const INNER_SCRIPTS: [&str; 4] = [
+    ".ci/rustc",
     "src/packages/pack",
     "tests/fuzz/run_target.sh",
     "tests/fuzz/rustc.sh",
