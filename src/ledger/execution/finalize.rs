@@ -7,7 +7,7 @@
 use ledger_crypto::{HashBatch, HashValue};
 use ledger_types::{
     Accumulator, ContractEvent, ExecutedTransaction, ExecutionStatus, Transaction, TransactionInfo,
-    WriteSet, accumulator::roots_of, block::output_bytes, transaction::TransactionInfoV0,
+    WriteSet, block::output_bytes, transaction::TransactionInfoV0,
 };
 use ledger_vm::Chain;
 
@@ -46,17 +46,18 @@ pub(crate) fn finalize(
     outputs: Vec<ExecutedOutput>,
 ) -> Vec<ExecutedTransaction> {
     let seeds = chain.vendor().seeds();
-    let event_roots = event_roots(chain, &outputs);
-    let mut batch = HashBatch::with_capacity(outputs.len(), WRITES_BYTES);
+    let mut batch = HashBatch::with_capacity(2 * outputs.len(), OUTPUT_BYTES / 2);
     for ExecutedOutput { output, .. } in &outputs {
+        batch.push_bcs(&seeds.contract_events, &output.events);
         batch.push_bcs(&seeds.write_set, &output.writes);
     }
+    let hashes = batch.finish();
+    let (hashes, _) = hashes.as_chunks::<2>();
     let infos: Vec<_> = outputs
         .iter()
-        .zip(event_roots)
-        .zip(batch.finish())
+        .zip(hashes)
         .map(
-            |((ExecutedOutput { hash, output, .. }, event_root_hash), state_change_hash)| {
+            |(ExecutedOutput { hash, output, .. }, &[event_root_hash, state_change_hash])| {
                 TransactionInfo::V0(TransactionInfoV0 {
                     gas_used: output.gas_used,
                     status: output.status.clone(),
@@ -100,22 +101,6 @@ pub(crate) fn finalize(
         .collect()
 }
 
-/// Initial capacity for the hashed changes of a transaction, in bytes, which a transfer needs.
-const WRITES_BYTES: usize = 1_400;
-/// Initial capacity for a hashed event, in bytes, which most events need at most.
-const EVENT_BYTES: usize = 250;
-
-/// Returns the event root of each transaction, in order.
-fn event_roots(chain: &Chain, outputs: &[ExecutedOutput]) -> Vec<HashValue> {
-    let seeds = chain.vendor().seeds();
-    let events = outputs.iter().map(|executed| executed.output.events.len());
-    let mut batch = HashBatch::with_capacity(events.sum(), EVENT_BYTES);
-    for event in outputs.iter().flat_map(|executed| &executed.output.events) {
-        batch.push_bcs(&seeds.contract_event, event);
-    }
-    let mut leaves = batch.finish().into_iter();
-    let trees = outputs
-        .iter()
-        .map(|executed| leaves.by_ref().take(executed.output.events.len()).collect());
-    roots_of(trees.collect(), &seeds.event_accumulator)
-}
+/// Initial capacity for the hashed events and changes of a transaction, in bytes, which a transfer
+/// needs.
+const OUTPUT_BYTES: usize = 2_200;

@@ -1,18 +1,15 @@
-//! The append-only Merkle tree over all transactions.
+//! The append-only Merkle tree over all transactions, as RFC 9162 defines it in section 2.1.1.
 //!
-//! The tree is stored as the roots of its full subtrees. An append then costs one hash per
-//! transaction on average, and a root costs at most 64. The leaves of a block are appended in one
-//! call, because nodes of one level can be hashed in parallel, and so can the roots after each
-//! leaf.
+//! A tree splits at the largest power of two below its number of leaves. Inner nodes are
+//! `SHA3-256(seed || left || right)`, and the root of an empty tree is `SHA3-256(seed)`.
 //!
-//! Leaves fill the tree from the left. A subtree without a sibling has the placeholder as its right
-//! sibling. Inner nodes are `SHA3-256(seed || left || right)`.
+//! The tree is stored as the roots of its full subtrees, the *peaks*. An append then costs one hash
+//! per transaction on average, and the root one hash less than there are peaks. The leaves of a
+//! block are appended in one call, because nodes of one level can be hashed in parallel, and so can
+//! the roots after each leaf.
 
 use ledger_crypto::{HashBatch, HashValue, Seed};
 use serde::{Deserialize, Serialize};
-
-/// The root of an empty tree, also used for an absent right subtree.
-pub const PLACEHOLDER: HashValue = HashValue::new(*b"ACCUMULATOR_PLACEHOLDER_HASH\0\0\0\0");
 
 /// Length of the hashed content of an inner node, in bytes: a prefix and two hashes.
 const NODE_BYTES: usize = 3 * HashValue::LENGTH;
@@ -98,69 +95,64 @@ impl<'a> ExtendedTree<'a> {
     }
 
     /// Returns the roots of the tree after each of the `count` new leaves.
+    ///
+    /// The root of a tree is its smallest peak, hashed with each larger peak in ascending order.
     fn roots(&self, count: u64, seed: &Seed) -> Vec<HashValue> {
         let first = self.previous.leaf_count + 1;
-        let counts = first..first + count;
-        let mut roots: Vec<_> = counts
-            .clone()
-            .map(|leaf_count| self.peak(leaf_count, leaf_count.trailing_zeros()))
+        let mut trees: Vec<_> = (first..first + count)
+            .map(|leaf_count| UnfinishedRoot {
+                root: self.peak(leaf_count, leaf_count.trailing_zeros()),
+                leaf_count,
+                remaining: clear_lowest_bit(leaf_count),
+            })
             .collect();
-        let mut batch = HashBatch::with_capacity(roots.len(), NODE_BYTES);
-        let mut indices = Vec::new();
-        for level in 0..tree_height(counts.end - 1) {
-            for (root, leaf_count) in roots.iter().zip(counts.clone()) {
-                // The path from the smallest peak of the tree to its root spans these levels only.
-                if !(leaf_count.trailing_zeros()..tree_height(leaf_count)).contains(&level) {
-                    continue;
-                }
-                indices.push((leaf_count - first) as usize);
-                let is_smallest = level == leaf_count.trailing_zeros();
-                if !is_smallest && leaf_count >> level & 1 == 1 {
-                    let left = self.peak(leaf_count, level);
-                    batch.push(seed, &[left.as_bytes(), root.as_bytes()]);
-                } else {
-                    batch.push(seed, &[root.as_bytes(), PLACEHOLDER.as_bytes()]);
-                }
+        let mut batch = HashBatch::with_capacity(trees.len(), NODE_BYTES);
+        loop {
+            let unfinished = || trees.iter().filter(|tree| tree.remaining != 0);
+            for tree in unfinished() {
+                let left = self.peak(tree.leaf_count, tree.remaining.trailing_zeros());
+                batch.push(seed, &[left.as_bytes(), tree.root.as_bytes()]);
             }
-            for (index, root) in indices.drain(..).zip(batch.finish()) {
-                roots[index] = root;
+            let nodes = batch.finish();
+            if nodes.is_empty() {
+                return trees.into_iter().map(|tree| tree.root).collect();
+            }
+            let unfinished = trees.iter_mut().filter(|tree| tree.remaining != 0);
+            for (tree, node) in unfinished.zip(nodes) {
+                tree.root = node;
+                tree.remaining = clear_lowest_bit(tree.remaining);
             }
         }
-        roots
     }
 }
 
-/// Returns the number of levels above the leaves of a tree with `leaf_count` leaves.
-fn tree_height(leaf_count: u64) -> u32 {
-    leaf_count.next_power_of_two().trailing_zeros()
+/// The root of a tree while its peaks are hashed together.
+struct UnfinishedRoot {
+    /// Root of the smallest peaks.
+    root: HashValue,
+    leaf_count: u64,
+    /// The bits of `leaf_count` whose peaks are not in `root` yet.
+    remaining: u64,
 }
 
-/// Returns the roots of many trees. Each element of `trees` has the leaves of one tree.
-pub fn roots_of(mut trees: Vec<Vec<HashValue>>, seed: &Seed) -> Vec<HashValue> {
-    let leaf_count: usize = trees.iter().map(Vec::len).sum();
-    // A tree with an odd number of leaves has a pair of one leaf and the placeholder.
-    let mut batch = HashBatch::with_capacity(leaf_count / 2 + trees.len(), NODE_BYTES);
-    while trees.iter().any(|level| level.len() > 1) {
-        for level in trees.iter().filter(|level| level.len() > 1) {
-            for pair in level.chunks(2) {
-                let right = pair.get(1).unwrap_or(&PLACEHOLDER);
-                batch.push(seed, &[pair[0].as_bytes(), right.as_bytes()]);
-            }
-        }
-        let mut nodes = batch.finish().into_iter();
-        for level in trees.iter_mut().filter(|level| level.len() > 1) {
-            let above = level.len().div_ceil(2);
-            level.clear();
-            level.extend(nodes.by_ref().take(above));
-        }
-    }
-    let root = |tree: Vec<HashValue>| tree.first().copied().unwrap_or(PLACEHOLDER);
-    trees.into_iter().map(root).collect()
+fn clear_lowest_bit(number: u64) -> u64 {
+    number & number.wrapping_sub(1)
 }
 
 /// Returns the root of the tree with these leaves.
 pub fn root_of(leaves: impl IntoIterator<Item = HashValue>, seed: &Seed) -> HashValue {
-    roots_of(vec![leaves.into_iter().collect()], seed)[0]
+    let mut level: Vec<_> = leaves.into_iter().collect();
+    let mut batch = HashBatch::with_capacity(level.len() / 2, NODE_BYTES);
+    while level.len() > 1 {
+        let (pairs, unpaired) = level.as_chunks::<2>();
+        for [left, right] in pairs {
+            batch.push(seed, &[left.as_bytes(), right.as_bytes()]);
+        }
+        // A node without a sibling rises to the level where it has one.
+        let nodes = batch.finish().into_iter();
+        level = nodes.chain(unpaired.iter().copied()).collect();
+    }
+    level.pop().unwrap_or_else(|| seed.hash(&[]))
 }
 
 #[cfg(test)]
@@ -172,20 +164,17 @@ mod tests {
         HashValue::sha3_of(&[&n.to_le_bytes()])
     }
 
-    /// Returns the root of a tree of `size` leaves, computed directly from the definition.
-    ///
-    /// Placeholders pad the leaves to a power of two. A subtree of placeholders only is itself the
-    /// placeholder.
-    fn root_by_definition(leaves: &[HashValue], size: usize, seed: &Seed) -> HashValue {
-        if leaves.is_empty() {
-            return PLACEHOLDER;
+    /// Returns the root of a tree, computed directly from the definition in RFC 9162.
+    fn root_by_definition(leaves: &[HashValue], seed: &Seed) -> HashValue {
+        match leaves {
+            [] => seed.hash(&[]),
+            [leaf] => *leaf,
+            _ => {
+                let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
+                let [left, right] = [left, right].map(|half| root_by_definition(half, seed));
+                seed.hash(&[left.as_bytes(), right.as_bytes()])
+            }
         }
-        if size == 1 {
-            return leaves[0];
-        }
-        let (left, right) = leaves.split_at(leaves.len().min(size / 2));
-        let halves = [left, right].map(|leaves| root_by_definition(leaves, size / 2, seed));
-        seed.hash(&[halves[0].as_bytes(), halves[1].as_bytes()])
     }
 
     #[test]
@@ -194,16 +183,12 @@ mod tests {
         let leaves: Vec<_> = (0..130).map(leaf).collect();
         let mut one_by_one = Accumulator::default();
         for count in 0..=leaves.len() {
-            let expected = root_by_definition(&leaves[..count], count.next_power_of_two(), &seed);
-            assert_eq!(
-                root_of(leaves[..count].iter().copied(), &seed),
-                expected,
-                "{count} leaves"
-            );
+            let expected = root_by_definition(&leaves[..count], &seed);
+            let root = root_of(leaves[..count].iter().copied(), &seed);
+            assert_eq!(root, expected, "{count} leaves");
             if let Some(&leaf) = leaves.get(count) {
                 let roots = one_by_one.extend(vec![leaf], &seed);
-                let expected =
-                    root_by_definition(&leaves[..=count], (count + 1).next_power_of_two(), &seed);
+                let expected = root_by_definition(&leaves[..=count], &seed);
                 assert_eq!(roots, [expected], "{count} leaves and one");
             }
         }
@@ -222,17 +207,6 @@ mod tests {
                 prop_assert_eq!(batched.extend(leaves, &seed), expected);
                 prop_assert_eq!(&batched, &one_by_one);
             }
-        }
-
-        #[test]
-        fn roots_of_many_trees_equal_single_roots(sizes in vec(0..12u64, 0..20)) {
-            let seed = Seed::new("NODE", "EventAccumulator");
-            let trees: Vec<Vec<_>> = sizes.iter().map(|&size| (0..size).map(leaf).collect()).collect();
-            let expected: Vec<_> = trees
-                .iter()
-                .map(|tree| root_by_definition(tree, tree.len().next_power_of_two(), &seed))
-                .collect();
-            prop_assert_eq!(roots_of(trees, &seed), expected);
         }
     }
 }

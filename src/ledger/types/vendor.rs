@@ -32,10 +32,8 @@ pub struct Seeds {
     pub transaction_info: Seed,
     /// Prefix of inner nodes of the transaction accumulator.
     pub transaction_accumulator: Seed,
-    /// Prefix of leaves of a transaction's event tree.
-    pub contract_event: Seed,
-    /// Prefix of inner nodes of a transaction's event tree.
-    pub event_accumulator: Seed,
+    /// Prefix of the events of a transaction, for event root hashes.
+    pub contract_events: Seed,
     /// Prefix of write sets, for state change hashes.
     pub write_set: Seed,
     /// Prefix of state keys.
@@ -105,8 +103,7 @@ impl FromStr for Vendor {
             transaction: seed("Transaction"),
             transaction_info: seed("TransactionInfo"),
             transaction_accumulator: seed("TransactionAccumulator"),
-            contract_event: seed("ContractEvent"),
-            event_accumulator: seed("EventAccumulator"),
+            contract_events: seed("ContractEvents"),
             write_set: seed("WriteSet"),
             state_key: seed("StateKey"),
             block: seed("Block"),

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 /// Format that this program writes.
 ///
-/// It is the only one that this program reads: since format 5, the stores of paired assets hold the
-/// coins of accounts, and a ledger of an older format has its balances elsewhere.
-pub(crate) const FORMAT: u64 = 5;
+/// It is the only one that this program reads: since format 6, trees have other inner nodes, so the
+/// roots of an older ledger do not continue in this program.
+pub(crate) const FORMAT: u64 = 6;
 
 /// Position of an event or write: version, then index within the transaction.
 pub(crate) type Position = (u64, u32);

@@ -34,7 +34,7 @@ use std::{
 use tempfile::TempDir;
 
 /// The format that this program reads and writes.
-pub(crate) const FORMAT: u64 = 5;
+pub(crate) const FORMAT: u64 = 6;
 /// The compression level of fixtures. A ledger file is nearly empty and is packed once.
 const ZSTD_LEVEL: i32 = 19;
 /// Maximum size of an unpacked file of a fixture, in bytes.

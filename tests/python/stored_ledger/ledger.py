@@ -11,7 +11,7 @@ from .binary import Damaged, little, require
 from .redb import Database
 from .runs import PrunedState, read_pruned_state
 
-FORMATS = (5,)
+FORMATS = (6,)
 HASH_BYTES = 32
 NO_RUNS = {"pruned_state": {"list": []}}
 CLOSED = {"generation": 0, "is_open": False}

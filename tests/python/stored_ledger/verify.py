@@ -29,7 +29,7 @@ def check_transaction(transaction: Transaction, hasher: Hasher) -> None:
     info, version = transaction.info, transaction.version
     for name, expected in [
         ("transaction_hash", hasher.of("Transaction", transaction.body_bytes)),
-        ("event_root_hash", hasher.event_root(transaction.events)),
+        ("event_root_hash", hasher.events(transaction.events)),
         ("state_change_hash", hasher.state_change(transaction.writes)),
     ]:
         require(info[name] == expected, f"version {version}: {name} is not that of its rows")
@@ -68,7 +68,7 @@ def check_block(block: Block, hasher: Hasher, validators: list[bytes]) -> None:
         keys = b"".join(encode_uleb(len(key)) + key for key in validators)
         hashes.append(hasher.of("Validators", encode_uleb(len(validators)) + keys))
     root = row["header"]["payload_root"]
-    require(hasher.payload_root(hashes) == root, f"block {height}: payload root")
+    require(hasher.root(hashes) == root, f"block {height}: payload root")
 
 
 def encode_header(header: dict) -> bytes:
@@ -185,4 +185,4 @@ def check_peaks(ledger: Ledger, tables: list[Block], hasher: Hasher) -> None:
         if end < oldest:
             break
         subtree = leaves[end - oldest : end - oldest + size]
-        require(hasher.payload_root(subtree) == peak, f"the peak of {size} leaves from {end}")
+        require(hasher.root(subtree) == peak, f"the peak of {size} leaves from {end}")
