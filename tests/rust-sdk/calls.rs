@@ -119,9 +119,9 @@ async fn reads(session: &Session, table: &mut Table) -> Result<()> {
     let bytes = owner.to_bytes().to_vec();
     let types = || vec![COIN.to_owned()];
     let decoded = sdk
-        .view_bcs::<Vec<Vec<u8>>>(function, types(), vec![bytes.clone()])
+        .view_bcs::<Vec<u64>>(function, types(), vec![bytes.clone()])
         .await;
-    table.works("Aptos.view_bcs", decoded);
+    assert_eq!(table.works("Aptos.view_bcs", decoded), [FUNDED + 1]);
     table.works(
         "Aptos.view_bcs_raw",
         sdk.view_bcs_raw(function, types(), vec![bytes]).await,

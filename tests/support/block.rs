@@ -106,7 +106,7 @@ pub fn block_writing(height: u64, writes: &[(StateKey, Option<Bytes>)]) -> Execu
     let writes: BTreeMap<_, _> = writes
         .iter()
         .map(|(key, value)| {
-            let write = value.clone().map_or(WriteOp::Delete, WriteOp::Put);
+            let write = value.clone().map_or(WriteOp::Delete, WriteOp::Create);
             (key.clone(), write)
         })
         .collect();

@@ -40,7 +40,7 @@ pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> TransactionSpe
     ];
     let writes = keys.map(|key| {
         let value = vec![random.u8(..); VALUE_BYTES];
-        (key, WriteOp::Put(value.into()))
+        (key, WriteOp::Modify(value.into()))
     });
     TransactionSpec {
         sender,
@@ -128,7 +128,7 @@ impl BlockGenerator {
         };
         let time = (
             state_key(u64::MAX),
-            WriteOp::Put(height.to_le_bytes().to_vec().into()),
+            WriteOp::Modify(height.to_le_bytes().to_vec().into()),
         );
         let writes = WriteSet::from_ascending(vec![time]);
         let mut parts = vec![(self.metadata(height), vec![event], writes)];

@@ -156,7 +156,7 @@ mod tests {
             key_type: "u64".to_owned(),
             value_type: value_type.to_owned(),
         };
-        WriteOp::Put(bcs::to_bytes(&info).unwrap().into())
+        WriteOp::Create(bcs::to_bytes(&info).unwrap().into())
     }
 
     fn writes(mut changes: Vec<(StateKey, WriteOp)>) -> WriteSet {

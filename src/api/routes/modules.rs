@@ -173,7 +173,7 @@ pub(super) async fn modules(
             body.json(ledger_info, &views)
         }
         Format::Bcs => {
-            let modules = page.iter().map(|id| (id, Bytes::new()));
+            let modules = page.iter().map(|id| (id.to_string(), Bytes::new()));
             body.bcs(ledger_info, &modules.collect::<BTreeMap<_, _>>())
         }
     });
@@ -185,8 +185,8 @@ pub(super) fn describe_modules() -> Operation {
     let success = Success::ok("A page of modules, in ascending order of name.")
         .json(schema::<Vec<ModuleJson>>(), json!([module_example()]))
         .bcs(
-            "BCS map from module to bytecode, which is empty for modules that are part of the \
-             node.",
+            "BCS map from the text of a module id to bytecode, which is empty for modules that \
+             are part of the node.",
         )
         .with_cursor()
         .link("next_page", "get_account_modules", NEXT_PAGE);

@@ -93,8 +93,8 @@ pub(super) fn describe_index() -> Operation {
     let success = Success::ok("Ledger info.")
         .json(schema::<IndexJson>(), example)
         .bcs(
-            "BCS struct with the same members, in the order of the REST contract. `node_role` is \
-             an enum of one byte.",
+            "BCS struct with the same members, in the order of the REST contract. Numbers other \
+             than `chain_id` are text, and `node_role` is an enum of one byte.",
         )
         .link(
             "newest_block",

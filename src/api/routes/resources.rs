@@ -379,7 +379,7 @@ mod tests {
         writes.extend((0..SLOTS_MAX + RESOURCES).map(|number| {
             let tag = format!("0x1::made_up::R{number}").parse().unwrap();
             let operation = if number < RESOURCES {
-                WriteOp::Put(vec![1].into())
+                WriteOp::Create(vec![1].into())
             } else {
                 WriteOp::Delete
             };

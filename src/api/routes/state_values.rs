@@ -8,6 +8,7 @@ use crate::{
     },
     error::{ApiError, ErrorCode, ErrorKind},
     model::{
+        bcs::read_state_key,
         format::Format,
         json::{HexBytes, ValueJson},
         read_types,
@@ -23,7 +24,7 @@ use bytes::Bytes;
 use ledger_crypto::hex_text;
 use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StoreError};
-use ledger_types::{AccountAddress, StateKey, StateKeyParts, TypeTag};
+use ledger_types::{StateKey, StateKeyParts, TypeTag};
 use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,9 +37,6 @@ pub(super) struct RawStateValueRequest {
     /// State key in BCS, in hexadecimal.
     key: HexBytes,
 }
-
-/// First byte of the state key of a table item in BCS.
-const TABLE_ITEM: u8 = 1;
 
 /// A state value in BCS. The reference node has a second variant for values with a storage deposit,
 /// which this ledger does not have.
@@ -130,8 +128,7 @@ pub(super) fn describe_raw() -> Operation {
     ])
 }
 
-/// Decodes a state key in BCS. The key of a resource or module is its storage encoding. The key of
-/// a table item differs from it: the item's key has a length prefix.
+/// Decodes a state key in BCS.
 ///
 /// # Errors
 ///
@@ -142,14 +139,7 @@ fn read_key(wire: &Bytes) -> Result<(StateKey, StateKeyParts), ErrorKind> {
             "Failed to deserialize input into StateKey: {cause}"
         ))
     };
-    let key = match wire.split_first() {
-        Some((&TABLE_ITEM, item)) => {
-            let item: Result<(AccountAddress, Bytes), _> = bcs::from_bytes(item);
-            let (handle, key) = item.map_err(|cause| no_key(&cause))?;
-            StateKey::table_item(&handle, &key)
-        }
-        _ => StateKey::from_encoded(wire.clone()),
-    };
+    let key = read_state_key(wire).map_err(|cause| no_key(&cause))?;
     let parts = key.decode().map_err(|cause| no_key(&cause))?;
     Ok((key, parts))
 }

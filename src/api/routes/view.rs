@@ -10,6 +10,7 @@ use crate::{
     error::{ApiError, ErrorCode, ErrorKind},
     limits::Subject,
     model::{
+        bcs::write_length,
         format::Format,
         json::{CallRequest, ValueJson, parse_json},
     },
@@ -26,6 +27,7 @@ use ledger_limits::{Demand, WorkKind};
 use ledger_types::{EntryFunction, LedgerInfo, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use ledger_vm::Chain;
 use serde_json::{Value, json};
+use std::io::Write as _;
 
 /// Handles `POST /v1/view`.
 pub(super) async fn view(
@@ -75,7 +77,7 @@ pub(super) fn describe_view() -> Operation {
     });
     let success = Success::ok("Return values of the function, in order.")
         .json(schema::<Vec<Value>>(), json!([4]))
-        .bcs("BCS vector with the bytes of each value.")
+        .bcs("Number of values in ULEB128, then the values in BCS, one after the other.")
         .with_gas_used();
     Operation::new(
         "view",
@@ -130,7 +132,7 @@ impl JsonOrBcs for ViewCall {
     }
 }
 
-/// Responds with an array of values. In BCS each value is a vector of its bytes.
+/// Responds with an array of values. In BCS the values follow their number, without lengths.
 fn render(
     chain: &Chain,
     format: Format,
@@ -146,10 +148,13 @@ fn render(
                 .collect();
             body.json(ledger_info, &shown)
         }
-        Format::Bcs => {
-            let stored: Vec<&Bytes> = values.map(|(_, bytes)| bytes).collect();
-            body.bcs(ledger_info, &stored)
-        }
+        Format::Bcs => body.bcs_with(ledger_info, |out| {
+            write_length(out, values.len())?;
+            for (_, bytes) in values {
+                out.write_all(bytes)?;
+            }
+            Ok(())
+        }),
     };
     Ok(response?.with_gas_used(viewed.gas_used))
 }

@@ -61,10 +61,11 @@ fn write(
     before: Option<&Bytes>,
     after: Option<Bytes>,
 ) -> Option<(StateKey, WriteOp)> {
-    let op = match after {
-        Some(value) => WriteOp::Put(value),
-        None if before.is_some() => WriteOp::Delete,
-        None => return None,
+    let op = match (before, after) {
+        (None, Some(value)) => WriteOp::Create(value),
+        (Some(_), Some(value)) => WriteOp::Modify(value),
+        (Some(_), None) => WriteOp::Delete,
+        (None, None) => return None,
     };
     Some((key, op))
 }

@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let written = many.map(|number| {
             (
                 resource_key(MANY, number),
-                WriteOp::Put(vec![1; VALUE_BYTES].into()),
+                WriteOp::Create(vec![1; VALUE_BYTES].into()),
             )
         });
         specs[0].writes.extend(written);

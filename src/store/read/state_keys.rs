@@ -12,7 +12,7 @@ use crate::{
     tables::digest::{ADDRESS_PREFIX_BYTES, STATE_DIGEST_BYTES, StateDigest},
 };
 use bytes::Bytes;
-use ledger_types::{AccountAddress, StateKey, WriteOp};
+use ledger_types::{AccountAddress, StateKey};
 
 /// A position among the state keys of an address. Writes do not change it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -121,10 +121,10 @@ impl AddressStateKeys<'_> {
         };
         let key_value = match self.view.last_write(&digest, self.version)? {
             // The prefix may also be that of another address, of a table, or of a stream.
-            Some((key, WriteOp::Put(value))) => {
-                (key.address() == Some(self.address)).then_some((key, value))
+            Some((key, write)) if key.address() == Some(self.address) => {
+                write.into_value().map(|value| (key, value))
             }
-            Some((_, WriteOp::Delete)) | None => None,
+            Some(_) | None => None,
         };
         Ok(Some(AddressStateEntry {
             cursor: StateKeyCursor(digest),

@@ -254,8 +254,8 @@ impl ReadView {
             Some((found, _)) if found != *key => Err(StoreError::Inconsistent(format!(
                 "the state keys {key:?} and {found:?} have one digest"
             ))),
-            Some((_, WriteOp::Put(value))) => Ok(Some(value)),
-            Some((_, WriteOp::Delete)) | None => Ok(None),
+            Some((_, write)) => Ok(write.into_value()),
+            None => Ok(None),
         }
     }
 

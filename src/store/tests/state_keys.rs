@@ -23,7 +23,12 @@ fn with_a_hot_key(directory: &Path) -> (StoreWriter, Snapshot) {
     let (mut writer, reader) = store.split();
     for number in 0..BLOCKS {
         let resources = [0, number / (BLOCKS / RESOURCES)];
-        let write = |resource| (resource_key(OWNER, resource), WriteOp::Put(vec![1].into()));
+        let write = |resource| {
+            (
+                resource_key(OWNER, resource),
+                WriteOp::Create(vec![1].into()),
+            )
+        };
         let spec = TransactionSpec {
             writes: resources.map(write).into(),
             ..TransactionSpec::default()

@@ -41,8 +41,12 @@ impl Workload {
     /// Creates a chain of the genesis block.
     pub(super) fn new(seed: u64) -> Self {
         let mut generator = BlockGenerator::new();
-        let writes = (0..KEYS / 2)
-            .map(|number| (key(number), WriteOp::Put(vec![0, 0, number as u8].into())));
+        let writes = (0..KEYS / 2).map(|number| {
+            (
+                key(number),
+                WriteOp::Create(vec![0, 0, number as u8].into()),
+            )
+        });
         let first = generator.first_block(writes.collect());
         Self {
             generator,
@@ -76,7 +80,8 @@ impl Workload {
             let key = key(random.u64(..KEYS));
             let operation = match random.u8(..4) {
                 0 => WriteOp::Delete,
-                _ => WriteOp::Put(vec![random.u8(..); random.usize(..40)].into()),
+                1 => WriteOp::Create(vec![random.u8(..); random.usize(..40)].into()),
+                _ => WriteOp::Modify(vec![random.u8(..); random.usize(..40)].into()),
             };
             (key, operation)
         });

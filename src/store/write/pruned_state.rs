@@ -29,7 +29,8 @@ use std::{cmp::Reverse, ops::Range};
     reason = "the value is decoded so that a damaged row is an error"
 )]
 enum BorrowedWriteOp<'a> {
-    Put(#[serde(borrow)] &'a [u8]),
+    Create(#[serde(borrow)] &'a [u8]),
+    Modify(#[serde(borrow)] &'a [u8]),
     Delete,
 }
 
@@ -77,7 +78,7 @@ impl PrunedStateBatch {
         let (state_key, write): (&[u8], BorrowedWriteOp<'_>) =
             decode(row, format_args!("write {position:?}"))?;
         let tag = match write {
-            BorrowedWriteOp::Put(_) => VALUE,
+            BorrowedWriteOp::Create(_) | BorrowedWriteOp::Modify(_) => VALUE,
             BorrowedWriteOp::Delete => DELETION,
         };
         self.push(digest_key.encoded_state_key(state_key), tag, row);

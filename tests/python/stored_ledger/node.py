@@ -5,8 +5,9 @@ from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+from . import schema
 from .balances import Balance, balances, newest_state
-from .bcs import encode_uleb
+from .bcs import Reader, encode_uleb
 from .binary import require
 from .ledger import Block, Ledger, Transaction
 
@@ -107,16 +108,41 @@ def on_chain_data(transaction: Transaction) -> bytes:
     return b"".join(
         [
             transaction.version.to_bytes(8, "little"),
-            transaction.body_bytes,
+            transaction_data(transaction.body_bytes),
             transaction.info_bytes,
             encode_uleb(len(events)),
             *events,
             transaction.accumulator_root,
-            b"\0",
-            encode_uleb(len(writes)),
-            *writes,
+            write_set_data(writes),
         ]
     )
+
+
+def transaction_data(body: bytes) -> bytes:
+    """Returns the form of a transaction in a BCS response. Only genesis has another stored form,
+    because it contains a write set."""
+    variant, payload = body[:1], body[1:]
+    if variant != b"\1":
+        return body
+    reader = Reader(payload[2:])
+    writes = [reader.slice_of(schema.WRITE)[1] for _ in range(reader.length())]
+    return variant + payload[:1] + write_set_data(writes) + payload[2 + reader.position :]
+
+
+def write_set_data(writes: list[bytes]) -> bytes:
+    """Returns the form of rows of writes in a BCS response."""
+    return b"".join([b"\0", encode_uleb(len(writes)), *map(write_data, writes)])
+
+
+def write_data(row: bytes) -> bytes:
+    """Returns the form of a write in a BCS response: no length precedes the state key, and one
+    precedes the key of a table item, which follows one byte and the handle."""
+    reader = Reader(row)
+    key = reader.take(reader.length())
+    operation = row[reader.position :]
+    if key[:1] == b"\1":
+        key = key[:33] + encode_uleb(len(key) - 33) + key[33:]
+    return key + operation
 
 
 def compare_balance(balance: Balance, node: NodeClient) -> None:

@@ -89,7 +89,7 @@ def apply_payload(state: PrunedState, entry: bytes, payload: bytes, key: bytes) 
         state.streams[address, creation_number] = number
     elif kind in (VALUE, DELETION):
         state_key, (operation, value) = decode(WRITE, rest)
-        require((operation == "Put") == (kind == VALUE), "the kind of a payload")
+        require((operation != "Delete") == (kind == VALUE), "the kind of a payload")
         expected = state_key_digest(state_key, key)
         state.values[state_key] = value
     else:

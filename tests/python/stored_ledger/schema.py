@@ -171,7 +171,7 @@ SIGNED_TRANSACTION = struct(raw=RAW_TRANSACTION, authenticator=AUTHENTICATOR)
 
 # State and events (src/ledger/types/state, src/ledger/types/event.rs).
 
-WRITE = pair(BYTES, enum("WriteOp", Put=BYTES, Delete=UNIT))
+WRITE = pair(BYTES, enum("WriteOp", Create=BYTES, Modify=BYTES, Delete=UNIT))
 WRITE_SET = enum("WriteSet", V0=vector(WRITE))
 EVENT_KEY = struct(creation_number=U64, account_address=ADDRESS)
 EVENT = enum(

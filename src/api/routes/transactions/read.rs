@@ -10,7 +10,7 @@ use crate::{
     limits::large_responses::{size_bytes, values_bytes},
     model::{
         DecimalText, TableTypes,
-        bcs::{OnChainBcs, TransactionBcs, write_stored_transaction, write_wal_transaction},
+        bcs::{COMMITTED, write_executed, write_parts, write_pending, write_rows},
         format::Format,
         json::{CommittedJson, TransactionJson},
     },
@@ -29,7 +29,7 @@ use ledger_store::{Snapshot, StoreError};
 use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{io::Write as _, time::Duration};
 use tokio::time::Instant;
 
 /// The hash of a transaction.
@@ -316,7 +316,7 @@ pub(super) async fn render_status(
             cx.render(pending.size_bytes(), move || match format {
                 Format::Json => body.json(ledger_info, &TransactionJson::pending(&chain, &pending)),
                 Format::Bcs => {
-                    body.bcs(ledger_info, &TransactionBcs::Pending(pending.transaction()))
+                    body.bcs_with(ledger_info, |out| write_pending(out, pending.transaction()))
                 }
             })
             .await
@@ -462,15 +462,21 @@ fn respond_in_bcs(
     let version = committed.version;
     if let Some(logged) = committed.wal_transaction() {
         return body.bcs_with(ledger_info, |out| {
-            write_wal_transaction(out, version, &logged)
+            out.write_all(&[COMMITTED])?;
+            write_parts(out, version, &logged)
         });
     }
     if let Some(rows) = committed.stored() {
-        return body.bcs_with(ledger_info, |out| write_stored_transaction(out, rows));
+        return body.bcs_with(ledger_info, |out| {
+            out.write_all(&[COMMITTED])?;
+            write_rows(out, rows)
+        });
     }
-    let transaction = committed.content().map_err(NodeError::from)?;
-    let on_chain = OnChainBcs::new(version, &transaction);
-    body.bcs(ledger_info, &TransactionBcs::OnChain(on_chain))
+    let content = committed.content().map_err(NodeError::from)?;
+    body.bcs_with(ledger_info, |out| {
+        out.write_all(&[COMMITTED])?;
+        write_executed(out, version, &content)
+    })
 }
 
 #[cfg(test)]

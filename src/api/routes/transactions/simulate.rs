@@ -18,7 +18,7 @@ use crate::{
     },
     model::{
         TableTypes,
-        bcs::OnChainBcs,
+        bcs::write_executed,
         format::Format,
         json::{CommittedJson, SubmitRequest, TransactionJson},
     },
@@ -40,7 +40,6 @@ use ledger_types::{
 };
 use ledger_vm::{Chain, Interrupt};
 use serde_json::{Value, json};
-use std::slice::from_ref;
 
 /// The query parameter with which the node sets the maximum gas amount.
 pub(crate) enum EstimateMaxGasAmount {}
@@ -120,7 +119,7 @@ pub(crate) fn describe_simulate() -> Operation {
                 schema::<Vec<TransactionJson<'static>>>(),
                 json!([committed_example()]),
             )
-            .bcs("BCS vector of one committed transaction.")
+            .bcs("Committed transaction in BCS, without a list around it.")
             .with_gas_used();
     Operation::new(
         "simulate_transaction",
@@ -287,7 +286,8 @@ fn max_gas_amount(
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))
 }
 
-/// Responds with an array of one transaction, as if it were committed at the newest version.
+/// Responds with a transaction as if it were committed at the newest version: in JSON an array of
+/// one, in BCS the transaction itself.
 fn render(
     chain: &Chain,
     format: Format,
@@ -307,8 +307,7 @@ fn render(
             };
             body.json(ledger_info, &[TransactionJson::committed(chain, view)])
         }
-        // BCS encodes a slice with its length, as it does a vector. An array has no length prefix.
-        Format::Bcs => body.bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed))),
+        Format::Bcs => body.bcs_with(ledger_info, |out| write_executed(out, version, executed)),
     };
     Ok(response?.with_gas_used(executed.info.v0().gas_used))
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod batch_rejections;
+mod bcs_layouts;
 mod blocks;
 mod browsers;
 mod calls;

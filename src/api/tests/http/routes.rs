@@ -1,11 +1,13 @@
 //! Successful requests of every route, in JSON and in BCS.
 
 use crate::kit::{
-    Settings, TestApi, Transfer, assert_error, ledger_headers, ok_bcs, ok_json, recipient_store,
+    Settings, TestApi, Transfer, assert_error,
+    layouts::{Index, decode},
+    ledger_headers, ok_bcs, ok_json, recipient_store,
 };
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
 use ledger_framework::modules::{account::Account, fungible_asset::FungibleStore};
-use ledger_types::{AccountAddress, FrameworkUpgrade, ModuleId, Parameters};
+use ledger_types::{AccountAddress, FrameworkUpgrade, Parameters};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -79,26 +81,6 @@ async fn responds_to_a_bcs_submission_with_an_empty_body() {
     api.stop().await;
 }
 
-/// The index in BCS, in the order of the wire.
-#[derive(serde::Deserialize)]
-struct BcsIndex {
-    chain_id: u8,
-    epoch: u64,
-    ledger_version: u64,
-    oldest_ledger_version: u64,
-    ledger_timestamp: u64,
-    node_role: BcsNodeRole,
-    oldest_block_height: u64,
-    block_height: u64,
-}
-
-/// Node roles of the SDKs, in the order of the wire.
-#[derive(serde::Deserialize, Debug)]
-enum BcsNodeRole {
-    Validator,
-    FullNode,
-}
-
 #[actix_web::test]
 async fn shows_the_same_index_in_bcs_as_in_json() {
     // After some blocks and some pruning, no two numbers are equal.
@@ -109,24 +91,24 @@ async fn shows_the_same_index_in_bcs_as_in_json() {
     while ledger_headers(&api.client.get("/v1").await, "node")[2] == 0 {}
     for path in ["/v1", "/v1/"] {
         let response = api.client.get_bcs(path).await;
-        let index: BcsIndex = bcs::from_bytes(ok_bcs(&response)).unwrap();
+        let index: Index = decode(ok_bcs(&response), path);
+        let number = |text: &str| text.parse::<u64>().unwrap();
         let numbers = [
             u64::from(index.chain_id),
-            index.ledger_version,
-            index.oldest_ledger_version,
-            index.ledger_timestamp,
-            index.epoch,
-            index.block_height,
-            index.oldest_block_height,
+            number(&index.ledger_version),
+            number(&index.oldest_ledger_version),
+            number(&index.ledger_timestamp),
+            number(&index.epoch),
+            number(&index.block_height),
+            number(&index.oldest_block_height),
         ];
         assert_eq!(numbers, ledger_headers(&response, "node"));
         let json = ok_json(&api.client.get(path).await);
-        let node_role = match index.node_role {
-            BcsNodeRole::Validator => "validator",
-            BcsNodeRole::FullNode => "full_node",
-        };
-        assert_eq!(json["node_role"], node_role);
-        assert_eq!(node_role, "validator", "a node that orders its own blocks");
+        assert_eq!(
+            json["node_role"], "validator",
+            "a node that orders its own blocks"
+        );
+        assert_eq!(index.node_role, 0);
     }
     api.stop().await;
 }
@@ -302,9 +284,9 @@ async fn lists_modules_in_pages() {
     );
 
     let in_bcs = api.client.get_bcs(path).await;
-    let ids: BTreeMap<ModuleId, Vec<u8>> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
+    let ids: BTreeMap<String, Vec<u8>> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
     assert_eq!(ids.len(), all.len());
-    assert!(ids.contains_key(&"0x1::node_account".parse().unwrap()));
+    assert!(ids.contains_key("0x1::node_account"));
     assert_eq!(
         ok_json(&api.client.get("/v1/accounts/0x2/modules").await),
         json!([])

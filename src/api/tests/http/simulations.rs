@@ -146,9 +146,8 @@ async fn responds_in_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let signed = unsigned(&api, &Transfer::new(0, 0));
     let response = simulate(&api, &signed, "", "application/x-bcs").await;
-    // One transaction, version 0, Transaction::User, the transaction.
-    let mut start = vec![1u8];
-    start.extend(0u64.to_le_bytes());
+    // Version 0, Transaction::User, the transaction.
+    let mut start = 0u64.to_le_bytes().to_vec();
     start.push(0);
     start.extend(bcs::to_bytes(&signed).unwrap());
     assert!(ok_bcs(&response).starts_with(&start));

@@ -49,7 +49,7 @@ async fn returns_the_same_result_in_every_format() {
     assert_eq!(ok_json(&in_json), json!(["7"]));
     assert!(gas_used(&in_json) > 0);
 
-    let raw = bcs::to_bytes(&vec![7u64.to_le_bytes().to_vec()]).unwrap();
+    let raw = bcs::to_bytes(&(1u8, 7u64)).unwrap();
     let bytes = api
         .client
         .post_json("/v1/view", &balance("0xb0b"), BCS)

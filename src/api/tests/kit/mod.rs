@@ -6,6 +6,7 @@ mod connection;
 mod contract;
 mod holding_clock;
 mod json;
+pub mod layouts;
 mod pausing_clock;
 mod rejection;
 mod transfer;
@@ -349,7 +350,7 @@ fn add_state(block: &mut ExecutedBlock, more: Vec<(StateKey, Bytes)>) {
     let mut writes: Vec<_> = genesis.writes.iter().cloned().collect();
     writes.extend(
         more.into_iter()
-            .map(|(key, value)| (key, WriteOp::Put(value))),
+            .map(|(key, value)| (key, WriteOp::Create(value))),
     );
     writes.sort_by(|(a, _), (b, _)| a.cmp(b));
     genesis.writes = WriteSet::from_ascending(writes);

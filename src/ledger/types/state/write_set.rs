@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 /// A change of one key. The wire format fixes the order of the variants.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum WriteOp {
-    /// The key has this value after the transaction.
-    Put(Bytes),
+    /// The key had no value before the transaction, and has this one after it.
+    Create(Bytes),
+    /// The key had a value before the transaction, and has this one after it.
+    Modify(Bytes),
     /// The key has no value after the transaction.
     Delete,
 }
@@ -17,7 +19,15 @@ impl WriteOp {
     /// Returns the new value, or `None` for a deletion.
     pub fn value(&self) -> Option<&Bytes> {
         match self {
-            Self::Put(bytes) => Some(bytes),
+            Self::Create(bytes) | Self::Modify(bytes) => Some(bytes),
+            Self::Delete => None,
+        }
+    }
+
+    /// Returns the new value, or `None` for a deletion.
+    pub fn into_value(self) -> Option<Bytes> {
+        match self {
+            Self::Create(bytes) | Self::Modify(bytes) => Some(bytes),
             Self::Delete => None,
         }
     }
