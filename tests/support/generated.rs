@@ -7,7 +7,10 @@ use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
     EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, LedgerRoot, Parameters,
     RecentRoots, StateKey, Transaction, TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
-    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload, TransactionInfoV0},
+    transaction::{
+        BlockEndInfo, BlockEpilogue, BlockMetadata, BlockMetadataExt, GenesisPayload,
+        TransactionInfoV0,
+    },
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -159,7 +162,7 @@ impl BlockGenerator {
     }
 
     fn metadata(&self, height: u64) -> Transaction {
-        Transaction::BlockMetadata(BlockMetadata {
+        let metadata = BlockMetadata {
             id: HashValue::sha3_of(&[&height.to_le_bytes()]),
             epoch: 1,
             round: height,
@@ -167,6 +170,10 @@ impl BlockGenerator {
             previous_block_votes_bitvec: Vec::new(),
             failed_proposer_indices: Vec::new(),
             timestamp_usecs: height * 1_000,
+        };
+        Transaction::BlockMetadataExt(BlockMetadataExt::V1 {
+            metadata,
+            randomness: None,
         })
     }
 

@@ -22,7 +22,7 @@ use ledger_types::{
     ExecutionStatus, LedgerRoot, OrderedBlock, SignedTransaction, StateError, StateView,
     Transaction,
     accumulator::root_of,
-    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata},
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, BlockMetadataExt},
 };
 use ledger_vm::{BlockState, Chain, Context, Environment, VmError};
 use std::sync::Arc;
@@ -326,19 +326,23 @@ impl BlockExecution<'_> {
 
     /// Executes the block metadata transaction, which sets the time and the height of the ledger.
     fn execute_metadata(&mut self, header: &BlockHeader) -> Result<(), ExecuteError> {
-        let hash = self.hash;
         let metadata = BlockMetadata {
-            id: hash,
+            id: self.hash,
             epoch: header.epoch,
             round: header.round,
             proposer: header.proposer,
-            previous_block_votes_bitvec: Vec::new(),
+            previous_block_votes_bitvec: previous_votes(self.chain),
             failed_proposer_indices: Vec::new(),
             timestamp_usecs: header.timestamp_usecs,
         };
+        let event = new_block_event(header, &metadata);
+        let extended = BlockMetadataExt::V1 {
+            metadata,
+            randomness: None,
+        };
         self.execute_system(
             header.height,
-            Transaction::BlockMetadata(metadata),
+            Transaction::BlockMetadataExt(extended),
             |context| {
                 let at = AccountAddress::ONE;
                 context.write_resource(
@@ -352,10 +356,7 @@ impl BlockExecution<'_> {
                     .read_resource(at, &[])?
                     .ok_or_else(|| StateError("genesis wrote no block resource".to_owned()))?;
                 resource.height = header.height;
-                context.emit_to(
-                    &mut resource.new_block_events,
-                    &new_block_event(header, hash),
-                )?;
+                context.emit_to(&mut resource.new_block_events, &event)?;
                 context.write_resource(at, &[], &resource)
             },
         )
@@ -386,13 +387,24 @@ impl BlockExecution<'_> {
     }
 }
 
-fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
+/// Returns the bitmap of the votes for the parent block: one bit for the only validator of a chain
+/// of one node, and otherwise none, because no block fixes which votes decided its parent.
+fn previous_votes(chain: &Chain) -> Vec<u8> {
+    const FIRST_VALIDATOR: u8 = 0x80;
+    if chain.validators().is_empty() {
+        vec![FIRST_VALIDATOR]
+    } else {
+        Vec::new()
+    }
+}
+
+fn new_block_event(header: &BlockHeader, metadata: &BlockMetadata) -> NewBlockEvent {
     NewBlockEvent {
-        hash: AccountAddress::new(*hash.as_bytes()),
+        hash: AccountAddress::new(*metadata.id.as_bytes()),
         epoch: header.epoch,
         round: header.round,
         height: header.height,
-        previous_block_votes_bitvec: Vec::new(),
+        previous_block_votes_bitvec: metadata.previous_block_votes_bitvec.clone(),
         proposer: header.proposer,
         failed_proposer_indices: Vec::new(),
         time_microseconds: header.timestamp_usecs,

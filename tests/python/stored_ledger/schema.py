@@ -204,10 +204,14 @@ TRANSACTION = enum(
     "Transaction",
     User=SIGNED_TRANSACTION,
     Genesis=enum("GenesisPayload", Direct=struct(writes=WRITE_SET, events=vector(EVENT))),
-    BlockMetadata=BLOCK_METADATA,
+    BlockMetadata=None,
     StateCheckpoint=HASH,
     Validator=None,
-    BlockMetadataExt=None,
+    BlockMetadataExt=enum(
+        "BlockMetadataExt",
+        V0=None,
+        V1=struct(metadata=BLOCK_METADATA, randomness=option(enum("Randomness"))),
+    ),
     BlockEpilogue=enum("BlockEpilogue", V0=struct(block_id=HASH, block_end_info=BLOCK_END_INFO)),
 )
 ABORT_LOCATION = enum("AbortLocation", Module=MODULE_ID, Script=UNIT)

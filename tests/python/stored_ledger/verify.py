@@ -50,8 +50,8 @@ def check_block(block: Block, hasher: Hasher, validators: list[bytes]) -> None:
         kind, content = transaction.body
         if kind in ("User", "Genesis"):
             hashes.append(transaction.info["transaction_hash"])
-        elif kind == "BlockMetadata":
-            ids.append(content["id"])
+        elif kind == "BlockMetadataExt":
+            ids.append(content[1]["metadata"]["id"])
         elif kind == "BlockEpilogue":
             ids.append(content[1]["block_id"])
         else:

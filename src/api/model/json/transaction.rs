@@ -6,7 +6,7 @@ use ledger_crypto::HashValue;
 use ledger_types::{
     AccountAddress, CheckedTransaction, ContractEvent, ExecutedTransaction, StateKey, Transaction,
     WriteSet, state_key_hashes,
-    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload},
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, BlockMetadataExt, GenesisPayload},
 };
 use ledger_vm::Chain;
 use schemars::JsonSchema;
@@ -99,6 +99,15 @@ pub(crate) struct BlockMetadataJson<'a> {
     proposer: JsonString<AccountAddress>,
     failed_proposer_indices: &'a [u32],
     timestamp: JsonString<u64>,
+    block_metadata_extension: BlockMetadataExtensionJson,
+}
+
+/// The extension of a block's metadata. This ledger has no randomness.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "BlockMetadataExtension")]
+enum BlockMetadataExtensionJson {
+    V1 { randomness: () },
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -201,7 +210,7 @@ impl<'a> TransactionJson<'a> {
                 payload: GenesisPayloadJson::new(chain, payload, tables),
                 events: events(),
             })),
-            Transaction::BlockMetadata(metadata) => {
+            Transaction::BlockMetadataExt(BlockMetadataExt::V1 { metadata, .. }) => {
                 Self::BlockMetadata(Box::new(BlockMetadataJson::new(info, metadata, events())))
             }
             Transaction::StateCheckpoint(_) => {
@@ -215,7 +224,8 @@ impl<'a> TransactionJson<'a> {
                 }))
             }
             Transaction::Validator(never) => match *never {},
-            Transaction::BlockMetadataExt(never) => match *never {},
+            Transaction::BlockMetadata(never)
+            | Transaction::BlockMetadataExt(BlockMetadataExt::V0(never)) => match *never {},
         }
     }
 }
@@ -278,6 +288,7 @@ impl<'a> BlockMetadataJson<'a> {
             proposer: JsonString(metadata.proposer),
             failed_proposer_indices: &metadata.failed_proposer_indices,
             timestamp: JsonString(metadata.timestamp_usecs),
+            block_metadata_extension: BlockMetadataExtensionJson::V1 { randomness: () },
         }
     }
 }

@@ -13,9 +13,14 @@ undecodable_type!(
     "a validator transaction"
 );
 undecodable_type!(
-    /// Placeholder for block metadata with randomness, which this ledger does not have.
-    BlockMetadataExt,
-    "extended block metadata"
+    /// Placeholder for block metadata without an extension, which this ledger does not have.
+    BareBlockMetadata,
+    "block metadata without an extension"
+);
+undecodable_type!(
+    /// Placeholder for the randomness of a block, which this ledger does not have.
+    Randomness,
+    "randomness"
 );
 
 /// A transaction of the ledger. The order of the variants is part of the BCS format.
@@ -27,7 +32,7 @@ undecodable_type!(
 pub enum Transaction {
     User(Arc<SignedTransaction>),
     Genesis(GenesisPayload),
-    BlockMetadata(BlockMetadata),
+    BlockMetadata(BareBlockMetadata),
     StateCheckpoint(HashValue),
     Validator(ValidatorTransaction),
     BlockMetadataExt(BlockMetadataExt),
@@ -61,7 +66,21 @@ pub enum GenesisPayload {
     },
 }
 
-/// The first transaction of every block except genesis.
+/// The first transaction of every block except genesis: its metadata with an extension.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum BlockMetadataExt {
+    /// No extension, which this ledger does not write.
+    V0(BareBlockMetadata),
+    /// The extension with randomness.
+    V1 {
+        /// The metadata.
+        metadata: BlockMetadata,
+        /// Randomness of the block: always `None`.
+        randomness: Option<Randomness>,
+    },
+}
+
+/// The metadata of a block.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockMetadata {
     /// Hash of the block.
@@ -72,7 +91,9 @@ pub struct BlockMetadata {
     pub round: u64,
     /// Account that proposed the block; zero on a chain of one node.
     pub proposer: AccountAddress,
-    /// Bitmap of the validators that voted for the parent block, one bit per validator.
+    /// Bitmap of the validators that voted for the parent block, one bit per validator from the
+    /// highest bit on. Empty on a chain of several validators, because each of them may have the
+    /// votes of others.
     #[serde(with = "serde_bytes")]
     pub previous_block_votes_bitvec: Vec<u8>,
     /// Indices of the validators that failed to propose since the parent block.

@@ -19,8 +19,8 @@ pub use authenticator::{
 };
 pub use checked::CheckedTransaction;
 pub use committed::{
-    AbortInfo, AbortLocation, BlockEndInfo, BlockEpilogue, BlockMetadata, ExecutionStatus,
-    GenesisPayload, Transaction, TransactionInfo, TransactionInfoV0,
+    AbortInfo, AbortLocation, BlockEndInfo, BlockEpilogue, BlockMetadata, BlockMetadataExt,
+    ExecutionStatus, GenesisPayload, Transaction, TransactionInfo, TransactionInfoV0,
 };
 pub use payload::{
     EntryFunction, Executable, ExtraConfig, InnerPayload, Multisig, MultisigPayload, Script,

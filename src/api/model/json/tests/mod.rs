@@ -245,6 +245,7 @@ fn serializes_block_metadata_and_epilogue() {
     let block = fixture.block(7);
     let metadata = fixture.view(&block, 0);
     let own = [
+        "block_metadata_extension",
         "epoch",
         "events",
         "failed_proposer_indices",
@@ -258,6 +259,13 @@ fn serializes_block_metadata_and_epilogue() {
     assert_keys(&metadata, &[&INFO_KEYS, &own]);
     assert_eq!(metadata["type"], "block_metadata_transaction");
     assert_eq!(metadata["id"], block.tip.block_hash.to_string());
+    assert_eq!(
+        metadata["block_metadata_extension"],
+        json!({ "type": "v1", "randomness": null })
+    );
+    assert_eq!(metadata["previous_block_votes_bitvec"], json!([128]));
+    let event = &metadata["events"][0]["data"];
+    assert_eq!(event["previous_block_votes_bitvec"], "0x80");
 
     let epilogue = fixture.view(&block, 2);
     assert_keys(
