@@ -50,10 +50,12 @@ struct IndexJson {
     node_role: &'static str,
     oldest_block_height: JsonString<u64>,
     block_height: JsonString<u64>,
+    /// Commit of the node's build, empty if it is unknown.
+    git_hash: &'static str,
 }
 
 impl IndexJson {
-    fn new(info: &LedgerInfo, is_full_node: bool) -> Self {
+    fn new(info: &LedgerInfo, is_full_node: bool, git_hash: &'static str) -> Self {
         Self {
             chain_id: info.chain_id,
             epoch: JsonString(info.epoch),
@@ -63,6 +65,7 @@ impl IndexJson {
             node_role: role_name(is_full_node),
             oldest_block_height: JsonString(info.oldest_block_height),
             block_height: JsonString(info.block_height),
+            git_hash,
         }
     }
 }
@@ -73,7 +76,7 @@ pub(super) async fn index(cx: RequestContext) -> Result<LedgerResponse, ApiError
     let is_full_node = cx.node().is_full_node();
     cx.respond(
         ledger_info,
-        || IndexJson::new(&ledger_info, is_full_node),
+        || IndexJson::new(&ledger_info, is_full_node, cx.state.config.git_hash),
         || IndexBcs::new(&ledger_info, is_full_node),
     )
 }
@@ -89,12 +92,14 @@ pub(super) fn describe_index() -> Operation {
         "node_role": "validator",
         "oldest_block_height": "0",
         "block_height": "2",
+        "git_hash": "3cbf7774a1b2",
     });
     let success = Success::ok("Ledger info.")
         .json(schema::<IndexJson>(), example)
         .bcs(
-            "BCS struct with the same members, in the order of the REST contract. Numbers other \
-             than `chain_id` are text, and `node_role` is an enum of one byte.",
+            "BCS struct with the same members except `git_hash`, in the order of the REST \
+             contract. Numbers other than `chain_id` are text, and `node_role` is an enum of one \
+             byte.",
         )
         .link(
             "newest_block",

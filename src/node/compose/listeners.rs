@@ -17,10 +17,11 @@ use crate::{
     faucet::{self, Faucet},
     observe::{Observer, Sampler, Sources},
     tunable::{RunTimeSettings, Targets},
+    version::git_hash,
 };
 use actix_web::web::ServiceConfig;
 use ledger_actors::{NodeHandle, name_thread};
-use ledger_api::{ApiState, Connection};
+use ledger_api::{ApiConfig, ApiState, Connection};
 use ledger_http::{
     CertificateHolder, ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry,
 };
@@ -117,7 +118,11 @@ impl Listeners {
         resources: ListenerResources,
     ) -> Result<Self, RunError> {
         check_threads(settings, genesis)?;
-        let state = ApiState::new(node.clone(), settings.api.clone());
+        let api_config = ApiConfig {
+            git_hash: git_hash(),
+            ..settings.api.clone()
+        };
+        let state = ApiState::new(node.clone(), api_config);
         let parts = Parts {
             settings,
             connections: resources.connections,
