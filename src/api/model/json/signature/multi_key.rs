@@ -34,7 +34,7 @@ pub(crate) struct MultiKeyJson {
 /// signature. Such a signature is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "IndexedSignature")]
-struct IndexedSignatureJson {
+pub(super) struct IndexedSignatureJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     index: Option<u8>,
     signature: AnySignatureJson,

@@ -2,19 +2,20 @@
 //!
 //! The reference node writes both unions into one object and cannot read that object
 //! (docs/reference/reference-node.md#r21). This node writes the inner signature as the member
-//! `sender`, as in the multi-agent form. It also reads the object of the reference node, because
-//! the members of an account's signature determine its kind.
+//! `sender`, as in the multi-agent form, and for keys of any kind also its members, which clients
+//! of the reference node read. It reads both forms, because the members of an account's signature
+//! determine its kind.
 
-use super::account::AccountSignatureJson;
+use super::account::{AccountSignatureJson, SingleKeyJson};
 use super::function::FunctionText;
 use super::hex_form::HexBytes;
 use super::keys::{AnySignatureJson, Ed25519Json, PublicKeyJson};
 use super::multi::MultiEd25519Json;
-use super::multi_key::MultiKeyJson;
+use super::multi_key::{IndexedSignatureJson, MultiKeyJson};
 use crate::model::json::{parse::from_value, tagged::TAG};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
-    Deserialize, Deserializer, Serialize,
+    Deserialize, Deserializer, Serialize, Serializer,
     de::{Error as _, MapAccess, Visitor},
 };
 use serde_json::{Map, Value};
@@ -24,9 +25,36 @@ use std::{
 };
 
 /// The signature of a `single_sender`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SingleSenderJson {
     pub sender: AccountSignatureJson,
+}
+
+/// The members that a `single_sender` has beside `sender`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum FlatMembers<'a> {
+    SingleKey(&'a SingleKeyJson),
+    MultiKey(&'a MultiKeyJson),
+    None {},
+}
+
+impl Serialize for SingleSenderJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Members<'a> {
+            sender: &'a AccountSignatureJson,
+            #[serde(flatten)]
+            flat: FlatMembers<'a>,
+        }
+        let Self { sender } = self;
+        let flat = match sender {
+            AccountSignatureJson::SingleKey(single) => FlatMembers::SingleKey(single),
+            AccountSignatureJson::MultiKey(multi) => FlatMembers::MultiKey(multi),
+            _ => FlatMembers::None {},
+        };
+        Members { sender, flat }.serialize(serializer)
+    }
 }
 
 impl<'de> Deserialize<'de> for SingleSenderJson {
@@ -79,14 +107,29 @@ impl JsonSchema for SingleSenderJson {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let sender = generator.subschema_for::<AccountSignatureJson>();
+        if generator.contract().is_serialize() {
+            let public_key = generator.subschema_for::<PublicKeyJson>();
+            let signature = generator.subschema_for::<AnySignatureJson>();
+            let indexed = generator.subschema_for::<IndexedSignatureJson>();
+            return json_schema!({
+                "type": "object",
+                "properties": {
+                    "sender": sender,
+                    "public_key": public_key.clone(),
+                    "signature": signature,
+                    "public_keys": {"type": "array", "items": public_key},
+                    "signatures": {"type": "array", "items": indexed},
+                    "signatures_required": generator.subschema_for::<u8>(),
+                    "signatures_bitmap": generator.subschema_for::<HexBytes>(),
+                },
+                "required": ["sender"],
+            });
+        }
         let with_sender = json_schema!({
             "type": "object",
             "properties": {"sender": sender},
             "required": ["sender"],
         });
-        if generator.contract().is_serialize() {
-            return with_sender;
-        }
         let ed25519 = Ed25519Json::json_schema(generator);
         let multi_ed25519 = MultiEd25519Json::json_schema(generator);
         let multi_key = MultiKeyJson::json_schema(generator);

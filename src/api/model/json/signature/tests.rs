@@ -55,7 +55,7 @@ proptest! {
 }
 
 #[test]
-fn nests_the_account_signature_of_a_single_sender() {
+fn nests_the_account_signature_of_a_single_sender_and_repeats_its_members() {
     let view = serde_json::to_value(SignatureJson::from(
         &TransactionAuthenticator::SingleSender {
             sender: Box::new(AccountAuthenticator::SingleKey {
@@ -72,6 +72,8 @@ fn nests_the_account_signature_of_a_single_sender() {
             "public_key": { "type": "ed25519", "value": format!("0x{}", "01".repeat(32)) },
             "signature": { "type": "ed25519", "value": format!("0x{}", "02".repeat(64)) },
         },
+        "public_key": { "type": "ed25519", "value": format!("0x{}", "01".repeat(32)) },
+        "signature": { "type": "ed25519", "value": format!("0x{}", "02".repeat(64)) },
     });
     assert_eq!(view, expected);
 }
