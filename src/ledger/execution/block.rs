@@ -13,6 +13,7 @@ use bytes::Bytes;
 use ledger_crypto::HashValue;
 use ledger_framework::modules::{
     block::{BlockResource, NewBlockEvent},
+    features,
     fungible_asset::ConcurrentSupply,
     object::user_derived_addresses,
     timestamp::CurrentTimeMicroseconds,
@@ -336,6 +337,8 @@ impl BlockExecution<'_> {
             timestamp_usecs: header.timestamp_usecs,
         };
         let event = new_block_event(header, &metadata);
+        let version_at = |height| self.chain.parameters().framework_version(height);
+        let has_upgrade = version_at(header.height) != version_at(header.height - 1);
         let extended = BlockMetadataExt::V1 {
             metadata,
             randomness: None,
@@ -357,7 +360,11 @@ impl BlockExecution<'_> {
                     .ok_or_else(|| StateError("genesis wrote no block resource".to_owned()))?;
                 resource.height = header.height;
                 context.emit_to(&mut resource.new_block_events, &event)?;
-                context.write_resource(at, &[], &resource)
+                context.write_resource(at, &[], &resource)?;
+                if has_upgrade {
+                    features::write(context)?;
+                }
+                Ok(())
             },
         )
     }

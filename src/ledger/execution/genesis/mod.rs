@@ -13,13 +13,14 @@ use ledger_crypto::HashValue;
 use ledger_framework::modules::{
     account::{self, Account},
     block::{BlockResource, EPOCH_INTERVAL_STREAM, NEW_BLOCK_STREAM, NewBlockEvent},
-    chain_id, chain_status,
+    chain_id, chain_status, code,
     coin::{self, CoinInfo},
+    features,
     fungible_asset::FungibleStore,
     gas_schedule,
     object::Object,
     optional_aggregator::OptionalAggregator,
-    primary_fungible_store, timestamp,
+    primary_fungible_store, reconfiguration, stake, timestamp,
     vendor_coin::DECIMALS,
 };
 use ledger_framework::{FRAMEWORK_VERSION, new_chain};
@@ -67,7 +68,7 @@ pub fn execute_genesis(genesis: &Genesis, chain: &Chain) -> ExecutedBlock {
     let transaction = Transaction::Genesis(payload);
     let hash = transaction.hash(chain.vendor());
     let seeds = chain.vendor().seeds();
-    // The validators are no part of the state, so the genesis transaction does not depend on them.
+    // A leaf of their own, so that a client with the header can check the validators alone.
     let keys = Some(&genesis.validators).filter(|keys| !keys.is_empty());
     let validators_hash = keys.map(|keys| seeds.validators.hash_bcs(keys));
     let payload = [hash].into_iter().chain(validators_hash);
@@ -144,11 +145,15 @@ fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> R
     chain_id::write_genesis(context)?;
     timestamp::write_genesis(context)?;
     gas_schedule::write_genesis(context)?;
+    features::write(context)?;
+    code::write_genesis(context)?;
+    stake::write_genesis(context, genesis.validator_set().as_slice())?;
     let mut account = Account::implicit(framework);
     // Streams 0 to 2 of 0x1 belong to its account and to the reconfiguration, streams 3 and 4 to
     // blocks.
     account.guid_creation_num = EPOCH_INTERVAL_STREAM + 1;
     context.write_resource(framework, &[], &account)?;
+    reconfiguration::write_genesis(context)?;
     let mut block = BlockResource {
         height: 0,
         epoch_interval: EPOCH_INTERVAL_USECS,

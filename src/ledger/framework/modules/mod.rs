@@ -12,12 +12,14 @@ pub mod aggregator_v2;
 pub mod block;
 pub mod chain_id;
 pub mod chain_status;
+pub mod code;
 pub mod coin;
 pub mod dispatchable_fungible_asset;
 pub mod ed25519;
 pub mod escrow;
 pub mod event;
 pub mod exchange;
+pub mod features;
 pub mod fungible_asset;
 pub mod gas_schedule;
 pub mod managed_coin;
@@ -30,10 +32,12 @@ pub mod nonce_validation;
 pub mod object;
 pub mod optional_aggregator;
 pub mod primary_fungible_store;
+pub mod reconfiguration;
 pub mod registry;
 pub mod resource_account;
 pub mod simple_map;
 pub mod single_key;
+pub mod stake;
 pub mod table;
 pub mod table_with_length;
 pub mod timestamp;
@@ -92,11 +96,14 @@ fn first_version() -> Vec<ModuleDeclaration> {
         block::module(),
         chain_id::module(),
         chain_status::module(),
+        code::module(),
+        code::any_module(),
         coin::module(),
         ed25519::module(),
         dispatchable_fungible_asset::module(),
         event::module(),
         event::guid_module(),
+        features::module(),
         fungible_asset::module(),
         gas_schedule::module(),
         multi_ed25519::module(),
@@ -109,9 +116,11 @@ fn first_version() -> Vec<ModuleDeclaration> {
         optional_aggregator::module(),
         resource_account::module(),
         primary_fungible_store::module(),
+        reconfiguration::module(),
         registry::module(),
         simple_map::module(),
         single_key::module(),
+        stake::module(),
         table::module(),
         table_with_length::module(),
         timestamp::module(),

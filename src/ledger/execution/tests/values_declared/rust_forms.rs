@@ -73,6 +73,9 @@ fn struct_forms() -> Vec<RustForm> {
         block { BlockResource, NewBlockEvent, UpdateEpochIntervalEvent }
         chain_id { ChainId }
         chain_status { GenesisEndMarker }
+        code {
+            Any, ModuleMetadata, PackageDep, PackageMetadata, PackageRegistry, UpgradePolicy,
+        }
         coin {
             BurnCapability, Coin, CoinConversionMap, CoinInfo, CoinStore, DepositEvent,
             FreezeCapability, MintCapability, PairCreation, PairedCoinType, PairedFungibleAssetRefs,
@@ -81,6 +84,7 @@ fn struct_forms() -> Vec<RustForm> {
         escrow { Closed, Escrow, EscrowStore, Opened }
         ledger_vm { Guid, GuidId }
         exchange { AssetsExchanged, CoinsExchanged }
+        features { Features }
         fungible_asset {
             BurnRef, ConcurrentSupply, Creation, Deposit, DepositEvent, Frozen, FrozenEvent,
             FungibleAssetEvents, FungibleStore, FungibleStoreDeletion, Metadata, MintRef,
@@ -107,8 +111,10 @@ fn struct_forms() -> Vec<RustForm> {
         }
         optional_aggregator { Aggregator, Integer, OptionalAggregator }
         primary_fungible_store { DeriveRefPod }
+        reconfiguration { Configuration, NewEpochEvent }
         registry { Record, Registry, RemovedEvent, SetEvent }
         resource_account { Container }
+        stake { ValidatorConfig, ValidatorInfo, ValidatorSet }
         table { TableInfo }
         timestamp { CurrentTimeMicroseconds }
         transaction_fee { FeeStatement }
