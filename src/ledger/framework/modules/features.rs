@@ -65,7 +65,7 @@ fn is_enabled(context: &mut Context<'_>, _: &[TypeTag], feature: u64) -> Result<
     let byte = usize::try_from(feature / 8)
         .ok()
         .and_then(|byte| features.get(byte));
-    Ok(byte.is_some_and(|byte| byte >> (feature % 8) & 1 == 1))
+    Ok(byte.is_some_and(|byte| (byte >> (feature % 8)) & 1 == 1))
 }
 
 pub(super) fn module() -> ModuleDeclaration {
