@@ -45,6 +45,7 @@ mod prometheus;
 mod pruned;
 mod pty;
 mod read_your_writes;
+mod recorded;
 mod rejected_heads;
 mod run;
 mod second_signature;

@@ -11,6 +11,7 @@
 //! | `image`, `disk` | [`Disk`]: a disk in memory that fails like a real one |
 //! | `hooked_disk` | [`HookedDisk`]: a disk in memory that calls a function before each read |
 //! | `hand_clock` | [`HandClock`]: a clock that tests advance manually |
+//! | `differences` | differences from the reference node, and the lists of their reasons (feature `differences`) |
 //! | `store` | stores of development chains (feature `store`) |
 //! | `http` | HTTP clients (feature `http`) |
 //! | `node` | the binary in a process of its own, its load, and a disk that slows it (feature `node`) |
@@ -27,6 +28,8 @@
 mod account;
 pub mod block;
 mod chain;
+#[cfg(feature = "differences")]
+pub mod differences;
 mod disk;
 pub mod draft;
 pub mod generated;

@@ -1,8 +1,32 @@
 //! Tests that documents name as `path.rs::name`: each exists, and each invariant of ARCHITECTURE.md
-//! names one.
+//! names one, and so does each closed item of the comparison with a reference node.
 
 use super::{actors::quoted, citations::citing_files, root};
+use serde::Deserialize;
 use std::fs;
+
+/// The items of the comparison with a reference node.
+const ITEMS: &str = "tests/golden/recorded/items.toml";
+
+/// The content of [`ITEMS`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Items {
+    item: Vec<Item>,
+}
+
+/// A difference from the reference node that was to be removed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    number: u32,
+    subject: String,
+    /// Tests that fail without it, as `path.rs::name` or `path.mjs::title`.
+    #[serde(default)]
+    tests: Vec<String>,
+    /// The missing part, or absent.
+    open: Option<String>,
+}
 
 /// Minimum number of invariants. A lower number means that the table was not found.
 const INVARIANTS_MIN: usize = 10;
@@ -38,6 +62,32 @@ fn documents_name_existing_tests() {
         "documents name tests that do not exist:\n{}",
         missing.join("\n")
     );
+}
+
+#[test]
+fn each_closed_item_of_the_comparison_names_an_existing_test() {
+    let text = fs::read_to_string(root().join(ITEMS)).unwrap();
+    let Items { item: items } = toml::from_str(&text).unwrap();
+    assert!(items.iter().is_sorted_by(|a, b| a.number < b.number));
+    for item in &items {
+        let Item {
+            number, subject, ..
+        } = item;
+        assert!(
+            item.open.is_some() || !item.tests.is_empty(),
+            "{number}: {subject}"
+        );
+        for test in &item.tests {
+            let (file, name) = test.split_once("::").expect("a path and a name");
+            let text = source(file);
+            // A test in JavaScript has a title.
+            let title = format!("test(\"{name}\"");
+            assert!(
+                is_test(&text, name) || text.contains(&title),
+                "{number}: no test {test}"
+            );
+        }
+    }
 }
 
 /// Returns the rows of the table below the heading "Invariants".

@@ -40,6 +40,24 @@ impl RawResponse {
     ///
     /// Returns `None` if it is incomplete, or if its body has neither a length nor chunks.
     fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
+        let (mut response, begin) = Self::parse_head(bytes)?;
+        let (body, end) = match response.headers.get("transfer-encoding") {
+            Some(_) => {
+                let (body, length) = decode_chunks(&bytes[begin..])?;
+                (body, begin + length)
+            }
+            None => {
+                let body_length: usize = response.headers.get("content-length")?.parse().ok()?;
+                let end = begin + body_length;
+                (bytes.get(begin..end)?.to_vec(), end)
+            }
+        };
+        response.body = body;
+        Some((response, end))
+    }
+
+    /// Returns the first response in `bytes` without its body, and the number of bytes of its head.
+    fn parse_head(bytes: &[u8]) -> Option<(Self, usize)> {
         let head_length = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let mut lines = str::from_utf8(&bytes[..head_length]).ok()?.lines();
         let mut status_line = lines.next()?.split(' ');
@@ -49,25 +67,13 @@ impl RawResponse {
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect();
-        let begin = head_length + 4;
-        let (body, end) = match headers.get("transfer-encoding") {
-            Some(_) => {
-                let (body, length) = decode_chunks(&bytes[begin..])?;
-                (body, begin + length)
-            }
-            None => {
-                let body_length: usize = headers.get("content-length")?.parse().ok()?;
-                let end = begin + body_length;
-                (bytes.get(begin..end)?.to_vec(), end)
-            }
-        };
         let response = Self {
             version,
             status,
             headers,
-            body,
+            body: Vec::new(),
         };
-        Some((response, end))
+        Some((response, head_length + 4))
     }
 
     /// Returns the version and the status code, such as `HTTP/1.1 200`.
@@ -187,8 +193,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
     /// Reads the next response. Returns `None` if the connection ends before it, or if the body of
     /// a response has neither a length nor chunks.
     pub async fn response(&mut self) -> Option<RawResponse> {
+        self.read(RawResponse::parse).await
+    }
+
+    /// Reads the response to a HEAD request. Returns `None` if the connection ends before it.
+    pub async fn response_head(&mut self) -> Option<RawResponse> {
+        self.read(RawResponse::parse_head).await
+    }
+
+    /// Reads until `parse` finds a response.
+    async fn read(
+        &mut self,
+        parse: fn(&[u8]) -> Option<(RawResponse, usize)>,
+    ) -> Option<RawResponse> {
         loop {
-            if let Some((response, length)) = RawResponse::parse(&self.buffer) {
+            if let Some((response, length)) = parse(&self.buffer) {
                 self.buffer.drain(..length);
                 return Some(response);
             }

@@ -1,7 +1,7 @@
 //! Differences between two modules of the same name.
 
 use super::module::{ErrorCodes, Function, Module, Struct};
-use crate::differences::Difference;
+use ledger_test_support::differences::Difference;
 use std::{collections::BTreeMap, fmt};
 
 /// Refines the kind of a difference by further facts about the item on the reference node.

@@ -7,9 +7,9 @@
 mod compare;
 mod module;
 
-use crate::differences::{Allowed, Difference};
 use compare::compare;
 use ledger_framework::{FRAMEWORK_VERSION, module_registry};
+use ledger_test_support::differences::{Allowed, Difference};
 use ledger_types::{AccountAddress, ModuleId};
 use ledger_vm::ModuleRegistry;
 use module::{Module, Reference};

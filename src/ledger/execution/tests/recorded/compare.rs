@@ -1,7 +1,7 @@
 //! Differences between the effects of one step on two nodes.
 
 use super::effects::{Change, Effects, Event, Place};
-use crate::differences::Difference;
+use ledger_test_support::differences::Difference;
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, fmt::Display};
 

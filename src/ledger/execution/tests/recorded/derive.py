@@ -1,6 +1,6 @@
-"""Derives `writes.jsonl`, the fixture beside this file, from a recording of the reference node.
+"""Derives the fixture `tests/golden/recorded/writes.jsonl.zst` from a reference node's recording.
 
-    python3 src/ledger/execution/tests/recorded/derive.py RECORDING > FIXTURE
+    python3 src/ledger/execution/tests/recorded/derive.py RECORDING | zstd -19 > FIXTURE
 
 A line of RECORDING has a step of the scenario, the signed transaction, its block, and the committed
 transaction in the JSON form of the interface. The fixture has what the test compares, and no text of

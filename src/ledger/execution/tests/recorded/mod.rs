@@ -5,19 +5,19 @@
 //! reason. An entry without a difference fails the test. This command prints the list:
 //! `cargo test -p ledger-execution --test all recorded:: -- --nocapture`
 //!
-//! `derive.py` makes the fixture `writes.jsonl` from a recording. A step that needs bytecode is not
-//! executed; the state that later steps use is written as recorded, so that the signed bytes of
-//! those steps remain valid.
+//! `derive.py` makes the fixture `tests/golden/recorded/writes.jsonl.zst` from a recording. A step
+//! that needs bytecode is not executed; the state that later steps use is written as recorded, so
+//! that the signed bytes of those steps remain valid.
 
 mod compare;
 mod effects;
 mod recording;
 mod rules;
 
-use crate::differences::{Allowed, Difference};
 use compare::compare;
 use effects::{Change, Effects, Event, Place};
 use ledger_execution::development_genesis;
+use ledger_test_support::differences::{Allowed, Difference};
 use ledger_test_support::{MemoryChain, next_block};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedBlock, OrderedBlock, Parameters, SignedTransaction,

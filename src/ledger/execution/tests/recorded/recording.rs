@@ -1,4 +1,4 @@
-//! The steps of the recording (`writes.jsonl`).
+//! The steps of the recording (`tests/golden/recorded/writes.jsonl.zst`).
 
 use super::effects::{Change, Effects, Event, Place, table_item};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -96,7 +96,10 @@ impl Recording {
     ///
     /// Panics if a line does not have the form that `derive.py` writes.
     pub fn read() -> Self {
-        let mut lines = include_str!("writes.jsonl").lines();
+        let packed = include_bytes!("../../../../../tests/golden/recorded/writes.jsonl.zst");
+        let text = zstd::decode_all(&packed[..]).expect("the compressed file");
+        let text = String::from_utf8(text).expect("text");
+        let mut lines = text.lines();
         let header = lines.next().expect("a header");
         let header: Header = serde_json::from_str(header).expect("the header");
         let mut written = HashMap::new();
