@@ -161,7 +161,6 @@ fn render(
 
 fn problem(chain: &Chain, error: ViewError) -> ErrorKind {
     match error {
-        ViewError::Call(cause) => ErrorKind::InvalidInput(cause.to_string()),
         ViewError::Failed(failure) => ErrorKind::ViewFailed {
             message: failure.vm_status(chain),
             vm_error_code: failure.code,

@@ -4,7 +4,7 @@ use crate::environment::newest_block;
 use bytes::Bytes;
 use ledger_types::{EntryFunction, ExecutionStatus, StateError, StateView, TypeTag};
 use ledger_vm::{
-    BlockState, Chain, Context, GasMeter, Inputs, Interrupt, MiscellaneousStatus, SchemaError,
+    BlockState, Chain, Context, GasMeter, Inputs, Interrupt, MiscellaneousStatus, VmError,
     intrinsic_internal_gas,
 };
 
@@ -23,10 +23,7 @@ pub struct ViewOutput {
 /// An error of [`view`].
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ViewError {
-    /// The view function does not exist.
-    #[error(transparent)]
-    Call(#[from] SchemaError),
-    /// The function fails, or its gas is used up.
+    /// There is no such view function, or it fails, or its gas is used up.
     #[error("the view function failed")]
     Failed(ViewFailure),
     /// The state cannot be read.
@@ -56,9 +53,9 @@ impl ViewFailure {
 ///
 /// # Errors
 ///
-/// * [`ViewError::Call`] if the framework version of the newest block has no such view function.
-/// * [`ViewError::Failed`] if the function fails, its gas is used up, or it is interrupted, which
-///   has the status of used-up gas.
+/// * [`ViewError::Failed`] if the framework version of the newest block has no such view function,
+///   if the function fails, if its gas is used up, or if it is interrupted, which has the status of
+///   used-up gas.
 /// * [`ViewError::State`] if the state cannot be read.
 pub fn view(
     chain: &Chain,
@@ -68,17 +65,6 @@ pub fn view(
 ) -> Result<ViewOutput, ViewError> {
     let state = BlockState::new(state);
     let environment = newest_block(chain, &state)?;
-    let registry = chain.registry();
-    let version = chain.parameters().framework_version(environment.height);
-    let function = registry
-        .function(&call.module, &call.function)
-        .filter(|function| function.is_view() && registry.has_module(&call.module, version))
-        .ok_or_else(|| {
-            SchemaError(format!(
-                "could not find view function by {}::{}",
-                call.module, call.function
-            ))
-        })?;
     // Argument bytes are charged as in a transaction, because they are decoded and may be returned
     // unchanged.
     let size_bytes = call.args.iter().map(Bytes::len).sum();
@@ -89,22 +75,63 @@ pub fn view(
         GasMeter::new(VIEW_GAS_MAX, intrinsic_internal_gas(size_bytes, 1))
             .with_interrupt(interrupt),
     );
-    let result = function
-        .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))
-        .and_then(|values| {
-            let types = registry
-                .return_types(function, &call.type_args)
-                .ok_or(MiscellaneousStatus::TypeResolutionFailure)?;
-            Ok(types.into_iter().zip(values).collect())
-        });
-    match result {
+    match run(&mut context, call) {
         Ok(values) => Ok(ViewOutput {
             values,
             gas_used: context.gas_used().total,
         }),
         Err(failure) => Err(ViewError::Failed(ViewFailure {
-            code: failure.code()?,
+            code: code(&failure)?,
             status: failure.into_status(chain, Some(call))?,
         })),
+    }
+}
+
+/// Calls the function. Returns its values with their types.
+///
+/// # Errors
+///
+/// Fails with:
+///
+/// * `LINKER_ERROR` if the framework version of the block has no such module.
+/// * `FUNCTION_RESOLUTION_FAILURE` if the module has no such function.
+/// * `INVALID_MAIN_FUNCTION_SIGNATURE` if the function is no view function, or has another number
+///   of arguments.
+/// * The error of the function.
+fn run(context: &mut Context<'_>, call: &EntryFunction) -> Result<Vec<(TypeTag, Bytes)>, VmError> {
+    let registry = context.chain().registry();
+    if !registry.has_module(&call.module, context.framework_version()) {
+        return Err(MiscellaneousStatus::LinkerError.into());
+    }
+    let function = registry
+        .function(&call.module, &call.function)
+        .ok_or(MiscellaneousStatus::FunctionResolutionFailure)?;
+    if !function.is_view() {
+        return Err(MiscellaneousStatus::InvalidMainFunctionSignature.into());
+    }
+    let values = function
+        .call(context, &call.type_args, Inputs::new(&[], &call.args))
+        .map_err(|failure| match failure {
+            VmError::Miscellaneous(MiscellaneousStatus::NumberOfArgumentsMismatch) => {
+                MiscellaneousStatus::InvalidMainFunctionSignature.into()
+            }
+            failure => failure,
+        })?;
+    let types = context
+        .chain()
+        .registry()
+        .return_types(function, &call.type_args)
+        .ok_or(MiscellaneousStatus::TypeResolutionFailure)?;
+    Ok(types.into_iter().zip(values).collect())
+}
+
+/// Status code of a type that its module does not declare, in a view.
+const UNKNOWN_TYPE: u64 = 2021;
+
+/// Returns the status code of a failure, which for an unknown type is not that of a transaction.
+fn code(failure: &VmError) -> Result<u64, StateError> {
+    match failure {
+        VmError::Miscellaneous(MiscellaneousStatus::TypeResolutionFailure) => Ok(UNKNOWN_TYPE),
+        failure => failure.code(),
     }
 }

@@ -62,7 +62,8 @@ impl ModuleRegistry {
         self.parse_call(CallKind::Entry, function, type_arguments, arguments)
     }
 
-    /// Builds a call of a view function from JSON, in the form of a call of an entry function.
+    /// Builds a call of a view function from JSON, in the form of a call of an entry function. The
+    /// function may be an entry function, whose call fails as a view.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl ModuleRegistry {
         let name: Identifier = name.trim().parse().map_err(|_| unknown())?;
         let declared = self
             .function(&module, &name)
-            .filter(|function| function.is_entry() == (kind == CallKind::Entry))
+            .filter(|function| function.is_entry() || kind == CallKind::View)
             .ok_or_else(unknown)?;
         let type_args = parse_type_arguments(declared, type_arguments)?;
         let expected: Vec<TypeTag> = declared

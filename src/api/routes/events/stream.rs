@@ -94,7 +94,7 @@ impl Combine for HandleLocation {
 
     fn combine((Path(address), Path(tag), Path(field)): Self::Parts) -> Result<Self, ErrorKind> {
         let field = field.parse().map_err(|cause| {
-            ErrorKind::InvalidInput(format!("{field:?} is not a field name: {cause}"))
+            ErrorKind::Syntax(format!("failed to parse path `field_name`: {cause}"))
         })?;
         Ok(Self {
             address,

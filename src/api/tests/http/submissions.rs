@@ -56,7 +56,15 @@ async fn rejects_malformed_json_submissions() {
         ),
         (
             changed(&good, "/payload/function", json!("transfer")),
-            invalid,
+            SYNTAX,
+        ),
+        (
+            changed(
+                &good,
+                "/payload/function",
+                json!("0x1::node_account::transfer "),
+            ),
+            SYNTAX,
         ),
         (
             changed(&good, "/payload/arguments", json!(["0xb0b"])),

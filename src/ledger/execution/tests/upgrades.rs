@@ -85,7 +85,10 @@ fn activates_a_module_at_its_height() {
         assert_eq!(status(&mut chain, call), "LINKER_ERROR");
         assert!(!lists_escrow(&chain));
         let error = locked(&chain).unwrap_err();
-        assert!(matches!(error, ViewError::Call(_)), "{error}");
+        assert!(
+            matches!(&error, ViewError::Failed(failure) if failure.code == 1081),
+            "{error}"
+        );
     }
     let call = open(&chain);
     assert_eq!(status(&mut chain, call), "Executed successfully");

@@ -71,7 +71,6 @@ impl Caller {
         match view(&self.chain.chain, &self.chain, &call, None) {
             Ok(_) => "Executed successfully".to_owned(),
             Err(ViewError::Failed(status)) => status.vm_status(&self.chain.chain),
-            Err(ViewError::Call(error)) => error.to_string(),
             Err(ViewError::State(error)) => panic!("{function}: {error}"),
         }
     }

@@ -27,7 +27,11 @@ fn for_each(mut check: impl FnMut(&mut Caller, &Callable)) {
 #[test]
 fn rejects_a_wrong_number_of_arguments() {
     for_each(|caller, function| {
-        let status = "NUMBER_OF_ARGUMENTS_MISMATCH";
+        let status = if function.is_entry {
+            "NUMBER_OF_ARGUMENTS_MISMATCH"
+        } else {
+            "INVALID_MAIN_FUNCTION_SIGNATURE"
+        };
         let args = function.arguments(caller.chain.chain.registry());
         let extended = [args.clone(), vec![vec![0]]].concat();
         caller.assert_fails(function, &function.type_args(), extended, status);
@@ -122,7 +126,7 @@ fn rejects_functions_of_the_other_kind() {
         let (name, type_args) = (&function.name, function.type_args());
         if function.is_entry {
             let status = caller.view_status(name, &type_args, args);
-            assert_eq!(status, format!("could not find view function by {name}"));
+            assert_eq!(status, "INVALID_MAIN_FUNCTION_SIGNATURE", "{name}");
         } else {
             assert_eq!(
                 caller.transact(name, &type_args, args),

@@ -5,16 +5,31 @@ use super::{
     info::{self, ensure_initialized, is_initialized, supply_outside_stores},
     supply_of, type_info_of,
 };
-use crate::modules::{fungible_asset::Metadata, object::Object, type_info::TypeInfo};
+use crate::modules::{
+    fungible_asset::Metadata,
+    object::Object,
+    type_info::{TypeInfo, ensure_struct},
+};
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, VmError};
+
+/// Returns the type of the coin.
+///
+/// # Errors
+///
+/// Aborts with `E_NATIVE_FUN_NOT_AVAILABLE` if it is no struct, as on the reference node. Entry
+/// functions treat such a type as a coin that is not initialized.
+fn coin_type(type_args: &[TypeTag]) -> Result<&TypeTag, VmError> {
+    ensure_struct(&type_args[0])?;
+    Ok(&type_args[0])
+}
 
 fn balance(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
     owner: AccountAddress,
 ) -> Result<u64, VmError> {
-    balance_of(context, owner, &type_args[0])
+    balance_of(context, owner, coin_type(type_args)?)
 }
 
 fn is_balance_at_least(
@@ -23,11 +38,11 @@ fn is_balance_at_least(
     owner: AccountAddress,
     amount: u64,
 ) -> Result<bool, VmError> {
-    Ok(balance_of(context, owner, &type_args[0])? >= amount)
+    Ok(balance_of(context, owner, coin_type(type_args)?)? >= amount)
 }
 
 fn is_coin_initialized(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<bool, VmError> {
-    is_initialized(context, &type_args[0])
+    is_initialized(context, coin_type(type_args)?)
 }
 
 /// Returns `true` if the coin store of `owner` is frozen.
@@ -57,12 +72,12 @@ fn is_account_registered(
     type_args: &[TypeTag],
     _: AccountAddress,
 ) -> Result<bool, VmError> {
-    ensure_initialized(context, &type_args[0])?;
+    ensure_initialized(context, coin_type(type_args)?)?;
     Ok(true)
 }
 
 fn require_info(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<CoinInfo, VmError> {
-    info::read(context, &type_args[0])?.ok_or(VmError::MissingResource)
+    info::read(context, coin_type(type_args)?)?.ok_or(VmError::MissingResource)
 }
 
 fn name(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, VmError> {
@@ -79,12 +94,12 @@ fn decimals(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u8, VmEr
 
 /// Returns the supply of the coin, which includes that of its paired asset.
 fn supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, VmError> {
-    supply_of(context, &type_args[0])
+    supply_of(context, coin_type(type_args)?)
 }
 
 /// Returns the supply of the coin without that of its paired asset.
 fn coin_supply(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<Option<u128>, VmError> {
-    supply_outside_stores(context, &type_args[0])
+    supply_outside_stores(context, coin_type(type_args)?)
 }
 
 /// Returns the metadata of the paired asset, or `None` if the coin is not paired yet.
@@ -92,7 +107,7 @@ fn paired_metadata(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
 ) -> Result<Option<Object<Metadata>>, VmError> {
-    let metadata = super::paired_metadata(context, &type_args[0])?;
+    let metadata = super::paired_metadata(context, coin_type(type_args)?)?;
     Ok(metadata.map(Object::at))
 }
 
@@ -111,7 +126,7 @@ fn paired_refs(
     context: &mut Context<'_>,
     type_args: &[TypeTag],
 ) -> Result<Option<PairedFungibleAssetRefs>, VmError> {
-    match super::paired_metadata(context, &type_args[0])? {
+    match super::paired_metadata(context, coin_type(type_args)?)? {
         Some(metadata) => context.read_resource(metadata, &[]),
         None => Ok(None),
     }
