@@ -300,7 +300,8 @@ impl Router {
             }
             Err(error) => {
                 assert_declares_error(operation, &error);
-                error.response(&self.state.headers)
+                let head = self.state.node.head();
+                error.response(&self.state.headers, head.ledger_info())
             }
         };
         ServiceResponse::new(request, response)

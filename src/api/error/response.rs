@@ -103,11 +103,50 @@ impl ErrorKind {
     }
 }
 
-/// An error, with the state of the ledger at which it was decided, if it depends on the ledger.
+/// An error, with the state of the ledger that was read, if any.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     kind: Box<ErrorKind>,
     ledger_info: Option<LedgerInfo>,
+}
+
+/// The presence of the ledger headers on an error, by its code. The reference node follows the same
+/// rule, except for a few malformed bodies (`tests/golden/recorded/differences.toml`).
+enum LedgerHeadersRule {
+    /// The error is decided against the ledger: the state that was read, or else the newest one.
+    Always,
+    /// The node has failed or is busy. The ledger was read or not.
+    IfRead,
+    /// The request does not reach the ledger.
+    Never,
+}
+
+impl LedgerHeadersRule {
+    fn of(code: ErrorCode) -> Self {
+        use ErrorCode as Code;
+        match code {
+            Code::WebFrameworkError | Code::BcsNotSupported | Code::ApiDisabled => Self::Never,
+            Code::InternalError => Self::IfRead,
+            Code::AccountNotFound
+            | Code::ResourceNotFound
+            | Code::ModuleNotFound
+            | Code::StructFieldNotFound
+            | Code::VersionNotFound
+            | Code::TransactionNotFound
+            | Code::TableItemNotFound
+            | Code::BlockNotFound
+            | Code::StateValueNotFound
+            | Code::VersionPruned
+            | Code::BlockPruned
+            | Code::InvalidInput
+            | Code::InvalidTransactionUpdate
+            | Code::SequenceNumberTooOld
+            | Code::VmError
+            | Code::RejectedByFilter
+            | Code::HealthCheckFailed
+            | Code::MempoolIsFull => Self::Always,
+        }
+    }
 }
 
 impl<K: Into<ErrorKind>> From<K> for ApiError {
@@ -125,10 +164,17 @@ impl ApiError {
         self.kind.row()
     }
 
-    /// Creates the response, with the ledger headers if the error depends on the ledger.
-    pub(crate) fn response(&self, headers: &LedgerHeaders) -> HttpResponse {
+    /// Creates the response, with the ledger headers if [`LedgerHeadersRule`] has them. `newest` is
+    /// the newest state of the ledger.
+    pub(crate) fn response(&self, headers: &LedgerHeaders, newest: &LedgerInfo) -> HttpResponse {
         let mut response = self.kind.response();
-        if let Some(ledger_info) = &self.ledger_info {
+        let (_, code) = self.row();
+        let ledger_info = match LedgerHeadersRule::of(code) {
+            LedgerHeadersRule::Always => Some(self.ledger_info.as_ref().unwrap_or(newest)),
+            LedgerHeadersRule::IfRead => self.ledger_info.as_ref(),
+            LedgerHeadersRule::Never => None,
+        };
+        if let Some(ledger_info) = ledger_info {
             headers.write(ledger_info, response.headers_mut());
         }
         response

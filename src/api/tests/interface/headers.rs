@@ -9,6 +9,7 @@ use crate::{
     },
     kit::{Settings, ledger_headers, ok_json},
 };
+use serde_json::json;
 
 /// Sends a request of every route, in JSON and in BCS.
 #[actix_web::test]
@@ -95,6 +96,8 @@ async fn errors_that_depend_on_the_ledger_have_the_headers() {
         "/v1/accounts/0x1/module/nothing",
         "/v1/transactions/by_version/99",
         "/v1/-/healthy?duration_secs=0",
+        // Decided before the ledger is read.
+        "/v1/transactions?limit=0",
     ] {
         let response = api.client.get(path).await;
         assert!(response.status >= 400, "{path}");
@@ -109,6 +112,13 @@ async fn errors_that_depend_on_the_ledger_have_the_headers() {
             .filter(|name| name.starts_with("x-node"));
         assert_eq!(named.count(), 0, "{path}");
     }
+    let view = json!({"function": "0x1::coin::x", "type_arguments": [], "arguments": []});
+    let response = api
+        .client
+        .post_json("/v1/view", &view, "application/json")
+        .await;
+    assert_eq!(response.status, 400);
+    assert_eq!(ledger_headers(&response, "node")[1], newest);
     api.stop().await;
 }
 
