@@ -97,6 +97,19 @@ impl Discard {
         )
     }
 
+    /// Creates a rejection of bytecode, which the ledger does not execute.
+    ///
+    /// `bytecode` names its form in the message.
+    pub fn bytecode(bytecode: &'static str) -> Self {
+        Self::with_detail(
+            ValidationStatus::FeatureUnderGating,
+            format_args!(
+                "{bytecode} is not supported: this chain runs native modules, see \
+                 docs/use/programs.md"
+            ),
+        )
+    }
+
     /// Creates a rejection of a feature that the ledger decodes but does not execute.
     ///
     /// `feature` names the feature in the message.

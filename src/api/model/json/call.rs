@@ -69,8 +69,10 @@ impl CallRequest {
     /// # Errors
     ///
     /// Returns [`ErrorKind::InvalidInput`] if the framework does not declare the entry function, or
-    /// if the number, type, or value of an argument or type argument is wrong.
+    /// if the number, type, or value of an argument or type argument is wrong. Returns
+    /// [`ErrorKind::Refused`] if the call publishes a package.
     pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
+        EntryFunction::check_publishes_nothing(&self.function.module)?;
         let (registry, function) = (chain.registry(), self.function.to_string());
         let call = registry.call_from_json(&function, &self.type_arguments, &self.arguments);
         call.map_err(|cause| self.invalid_call(&cause))

@@ -156,21 +156,21 @@ impl SubmittedPayload {
     /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
     /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
     fn parse_call(&self, chain: &Chain) -> Result<ParsedCall, ErrorKind> {
-        let reject = |kind| Err(Discard::unsupported(kind).into());
+        let bytecode = |kind| Err(Discard::bytecode(kind).into());
         match self {
             Self::EntryFunction(call) => call.entry_function(chain).map(ParsedCall::Call),
             Self::Multisig(multisig) => {
                 let call = match &multisig.transaction_payload {
                     Some(MultisigCall::EntryFunction(call)) => Some(call.entry_function(chain)?),
-                    Some(MultisigCall::Script) => return reject("a script payload"),
+                    Some(MultisigCall::Script) => return bytecode("a script payload"),
                     None => None,
                 };
                 let account = multisig.multisig_address.0;
                 Ok(ParsedCall::Multisig { account, call })
             }
-            Self::Script => reject("a script payload"),
-            Self::ModuleBundle => reject("a module bundle payload"),
-            Self::EncryptedTransaction => reject("an encrypted payload"),
+            Self::Script => bytecode("a script payload"),
+            Self::ModuleBundle => bytecode("a module bundle payload"),
+            Self::EncryptedTransaction => Err(Discard::unsupported("an encrypted payload").into()),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! the same outcome alone and in a batch. The signatures wait in the queue of the connection
 //! together, and the mempool receives the valid transactions in one message.
 
-use super::submit::{HASH_SPEED, check_call_size};
+use super::submit::{HASH_SPEED, check_call};
 use crate::{
     context::RequestContext,
     error::ErrorKind,
@@ -101,7 +101,7 @@ impl Submission<'_> {
         let (mut new, mut maybe_committed) = (Vec::new(), Vec::new());
         for (index, transaction) in transactions.into_iter().enumerate() {
             yield_before(index).await;
-            let checked = transaction.and_then(|signed| check_call_size(&signed).map(|()| signed));
+            let checked = transaction.and_then(|signed| check_call(&signed).map(|()| signed));
             match checked {
                 Ok(signed) => {
                     let entries = match self.cx.node().may_be_committed(&signed) {

@@ -4,7 +4,7 @@
 //! apply to it. The reference node has a filter of simulations.
 
 use super::{
-    SIGNED_BCS, SubmissionBody, committed_example, signed_example, submit::check_call_size,
+    SIGNED_BCS, SubmissionBody, committed_example, signed_example, submit::check_call,
 };
 use crate::{
     context::{
@@ -84,7 +84,7 @@ pub(crate) async fn simulate(
     body: SubmissionBody,
 ) -> Result<LedgerResponse, ApiError> {
     let signed = body.read(&cx).await?;
-    check_call_size(&signed)?;
+    check_call(&signed)?;
     if let Some(call) = signed.raw.entry_function() {
         cx.charge(|| Subject::of_call(call));
     }

@@ -5,7 +5,7 @@
 
 use super::{
     SIGNED_BCS, SubmissionBody, signed_example,
-    submit::{check_call_size, run_to_completion, with_hash},
+    submit::{check_call, run_to_completion, with_hash},
 };
 use crate::{
     context::{LedgerResponse, RequestContext},
@@ -140,7 +140,7 @@ async fn verdict(
     cx: &RequestContext,
     signed: SignedTransaction,
 ) -> Result<(LedgerInfo, HashValue, TransactionVerdict), ErrorKind> {
-    check_call_size(&signed)?;
+    check_call(&signed)?;
     let (signed, hash) = with_hash(cx, signed).await?;
     let may_be_committed = cx.node().may_be_committed(&signed);
     let of_committed = may_be_committed.then_some(hash);

@@ -253,16 +253,18 @@ pub(crate) fn check_argument_count(call: &EntryFunction) -> Result<(), ErrorKind
     Ok(())
 }
 
-/// Checks the number of arguments of the call that a transaction makes, if it makes one.
+/// Checks the call that a transaction makes, if it makes one.
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::InvalidInput`] if there are more than any function has.
-pub(crate) fn check_call_size(signed: &SignedTransaction) -> Result<(), ErrorKind> {
-    signed
-        .raw
-        .entry_function()
-        .map_or(Ok(()), check_argument_count)
+/// Returns [`ErrorKind::InvalidInput`] if there are more arguments than any function has, and
+/// [`ErrorKind::Refused`] if the call publishes a package.
+pub(crate) fn check_call(signed: &SignedTransaction) -> Result<(), ErrorKind> {
+    let Some(call) = signed.raw.entry_function() else {
+        return Ok(());
+    };
+    EntryFunction::check_publishes_nothing(&call.module)?;
+    check_argument_count(call)
 }
 
 /// A submission after the checks that need no account.
@@ -292,7 +294,7 @@ pub(crate) async fn check(
     cx: &RequestContext,
     signed: SignedTransaction,
 ) -> Result<Checked, ErrorKind> {
-    check_call_size(&signed)?;
+    check_call(&signed)?;
     let (signed, hash) = with_hash_if_committed(cx, signed).await?;
     let (node, client) = (cx.node(), cx.client());
     if let Err(filtered) = node.check_filter(&signed) {

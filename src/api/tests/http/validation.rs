@@ -245,8 +245,8 @@ fn of_signers(api: &TestApi) -> Vec<Rejection> {
             itself,
         ),
         rejection(
-            S::FeatureUnderGating,
-            "a transaction without a signature is not supported",
+            S::InvalidSignature,
+            "the transaction has no signature",
             "a fee payer without a signature",
             sender.sign_together(
                 &api.chain,
@@ -330,10 +330,6 @@ fn of_kinds(api: &TestApi) -> Vec<Rejection> {
         ),
         ("an empty payload is not supported", payload(inner(empty))),
         (
-            "a transaction without a signature is not supported",
-            of_kind(api, &[], &4u8),
-        ),
-        (
             "a keyless signature is not supported",
             of_kind(api, &[SINGLE_KEY, 3], &(&keyless_key, &ed25519_signature)),
         ),
@@ -363,7 +359,13 @@ fn of_kinds(api: &TestApi) -> Vec<Rejection> {
         ),
     ];
     let row = |(words, signed)| rejection(Status::FeatureUnderGating, words, words, signed);
-    rows.into_iter().map(row).collect()
+    let unsigned = rejection(
+        Status::InvalidSignature,
+        "the transaction has no signature",
+        "no signature",
+        of_kind(api, &[], &4u8),
+    );
+    rows.into_iter().map(row).chain([unsigned]).collect()
 }
 
 /// Starts a node on which the first account has committed one transaction.
@@ -441,8 +443,44 @@ async fn rejects_unsupported_payloads_and_signatures() {
             let body = submission_json(&api.chain, &rejection.signed);
             let response = api.client.submit_json(&body.parse().unwrap()).await;
             assert_error(&response, (400, "vm_error"), rejection.case);
-            assert_eq!(response.json()["vm_error_code"], 26, "{}", response.text());
+            let code = rejection.status.code();
+            assert_eq!(
+                response.json()["vm_error_code"],
+                code,
+                "{}",
+                response.text()
+            );
         }
+    }
+    assert_still_commits(&api).await;
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn rejects_bytecode_and_names_the_document_about_programs() {
+    const PUBLISH: &str = "0x1::code::publish_package_txn";
+    let api = start().await;
+    let call = ledger_test_support::function_call(PUBLISH, &[], vec![vec![0], vec![0]]);
+    let package = changed(&api, |raw| {
+        raw.payload = TransactionPayload::EntryFunction(call);
+    });
+    let program = changed(&api, |raw| {
+        raw.payload = TransactionPayload::Script(script(1));
+    });
+    let mut body = next().json(&api.chain);
+    body["payload"]["function"] = PUBLISH.into();
+    body["payload"]["arguments"] = serde_json::json!(["0x00", ["0x00"]]);
+    for (case, response) in [
+        ("a package", api.client.submit_bcs(&package).await),
+        ("a package in JSON", api.client.submit_json(&body).await),
+        ("a script", api.client.submit_bcs(&program).await),
+    ] {
+        assert_error(&response, (400, "vm_error"), case);
+        let body = response.json();
+        assert_eq!(body["vm_error_code"], 26, "{body}");
+        let message = body["message"].as_str().unwrap();
+        let words = "this chain runs native modules, see docs/use/programs.md";
+        assert!(message.contains(words), "{message}");
     }
     assert_still_commits(&api).await;
     api.stop().await;

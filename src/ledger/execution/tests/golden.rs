@@ -228,9 +228,7 @@ impl TransactionVector {
             "abstract" | "derivable abstract" => {
                 unsupported("an abstract account signature is not supported")
             }
-            "simulation without an authenticator" => {
-                unsupported("a transaction without a signature is not supported")
-            }
+            "simulation without an authenticator" => invalid("the transaction has no signature"),
             "simulation with a zero signature" => {
                 invalid("the sender: the signature's R has small order")
             }
@@ -318,13 +316,17 @@ fn returns_the_nonce_of_orderless_transactions() {
     }
 }
 
+/// Detail of the rejection of a script.
+const NO_BYTECODE: &str = "a script payload is not supported: this chain runs native modules, see \
+                           docs/use/programs.md";
+
 #[test]
 fn rejects_unsupported_payloads_by_name() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
         let payload = &transaction.raw.payload;
         let rejection = match name.as_str() {
-            "script payload" | "inner script payload" => Some("a script payload is not supported"),
+            "script payload" | "inner script payload" => Some(NO_BYTECODE),
             _ => None,
         };
         match (payload.executable(), rejection) {

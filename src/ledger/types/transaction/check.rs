@@ -276,7 +276,10 @@ impl<'a> Signer<'a> {
                 multi_key(set, signatures, bitmap, message, keys).map(|all| equations.extend(all))
             }
             Signature::Absent => {
-                return Err(Discard::unsupported("a transaction without a signature"));
+                return Err(Discard::with_detail(
+                    ValidationStatus::InvalidSignature,
+                    "the transaction has no signature",
+                ));
             }
             Signature::Abstract => {
                 return Err(Discard::unsupported(AccountAuthenticator::ABSTRACT));

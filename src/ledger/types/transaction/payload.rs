@@ -20,6 +20,24 @@ pub struct EntryFunction {
     pub args: Vec<Bytes>,
 }
 
+impl EntryFunction {
+    /// Name of the module at address 1 whose functions publish packages of bytecode.
+    const PUBLISHING_MODULE: &str = "code";
+
+    /// Checks that a call of a function of `module` publishes no package. A block executes such a
+    /// call, which fails.
+    ///
+    /// # Errors
+    ///
+    /// Returns `FEATURE_UNDER_GATING` if it does.
+    pub fn check_publishes_nothing(module: &ModuleId) -> Result<(), Discard> {
+        if module.address == AccountAddress::ONE && module.name == Self::PUBLISHING_MODULE {
+            return Err(Discard::bytecode("a package"));
+        }
+        Ok(())
+    }
+}
+
 /// A program that the transaction carries. It is decoded but not executed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Script {
@@ -210,21 +228,22 @@ impl TransactionPayload {
     /// a script, a module bundle, or an empty payload without a multisig account.
     pub fn executable(&self) -> Result<Executable<'_>, Discard> {
         let reject = |kind: &'static str| Err(Discard::unsupported(kind));
+        let bytecode = |kind: &'static str| Err(Discard::bytecode(kind));
         let call = match self {
             Self::EntryFunction(call) => Some(call),
             Self::Multisig(multisig) => match &multisig.payload {
                 Some(MultisigPayload::EntryFunction(call)) => Some(call),
-                Some(MultisigPayload::Script(_)) => return reject("a script payload"),
+                Some(MultisigPayload::Script(_)) => return bytecode("a script payload"),
                 None => None,
             },
             Self::Payload(InnerPayload::V1 { executable, .. }) => match executable {
                 TransactionExecutable::EntryFunction(call) => Some(call),
-                TransactionExecutable::Script(_) => return reject("a script payload"),
+                TransactionExecutable::Script(_) => return bytecode("a script payload"),
                 TransactionExecutable::Empty => None,
                 TransactionExecutable::Encrypted(never) => match *never {},
             },
-            Self::Script(_) => return reject("a script payload"),
-            Self::ModuleBundle(_) => return reject("a module bundle payload"),
+            Self::Script(_) => return bytecode("a script payload"),
+            Self::ModuleBundle(_) => return bytecode("a module bundle payload"),
             Self::EncryptedPayload(never) => match *never {},
         };
         match (self.multisig_address(), call) {

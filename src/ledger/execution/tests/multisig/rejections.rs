@@ -13,6 +13,10 @@ use ledger_types::{
 };
 use serde_json::json;
 
+/// Detail of the rejection of a script.
+const NO_BYTECODE: &str = "a script payload is not supported: this chain runs native modules, see \
+                           docs/use/programs.md";
+
 #[test]
 fn rejects_unapproved_payloads_without_a_fee() {
     let mut vault = Vault::with_signatures_required(2);
@@ -86,11 +90,8 @@ fn admits_calls_and_rejects_scripts() {
         (vault.payload(Some(call.clone())), None),
         (vault.inner_payload(None), None),
         (vault.inner_payload(Some(call)), None),
-        (with_script, Some("a script payload is not supported")),
-        (
-            inner(script, at, None),
-            Some("a script payload is not supported"),
-        ),
+        (with_script, Some(NO_BYTECODE)),
+        (inner(script, at, None), Some(NO_BYTECODE)),
         (
             inner(TransactionExecutable::Empty, None, None),
             Some("an empty payload is not supported"),

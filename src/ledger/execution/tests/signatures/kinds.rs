@@ -481,7 +481,7 @@ fn rejects_absent_signatures_outside_simulations() {
     );
     assert_rejected(
         transaction,
-        ValidationStatus::FeatureUnderGating,
-        "a transaction without a signature is not supported",
+        ValidationStatus::InvalidSignature,
+        "the transaction has no signature",
     );
 }
