@@ -3,9 +3,7 @@
 //! A simulation runs on a reader thread and changes nothing, so the filter of submissions does not
 //! apply to it. The reference node has a filter of simulations.
 
-use super::{
-    SIGNED_BCS, SubmissionBody, committed_example, signed_example, submit::check_call,
-};
+use super::{SIGNED_BCS, SubmissionBody, committed_example, signed_example, submit::check_call};
 use crate::{
     context::{
         BodyWriter, LedgerResponse, RequestContext,
@@ -31,12 +29,16 @@ use crate::{
     },
 };
 use ledger_actors::{Lane, SubmitError};
+use ledger_crypto::multi_ed25519;
 use ledger_execution::{self, AccountSnapshot, max_gas_amount_min};
 use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StateAt, StoreError};
 use ledger_types::{
     AccountAddress, ExecutedTransaction, LedgerInfo, SignedTransaction, StateError,
-    transaction::TransactionAuthenticator,
+    transaction::{
+        AccountAuthenticator, MultiEd25519PublicKey, MultiEd25519Signature,
+        TransactionAuthenticator,
+    },
 };
 use ledger_vm::{Chain, Interrupt};
 use serde_json::{Value, json};
@@ -85,6 +87,7 @@ pub(crate) async fn simulate(
 ) -> Result<LedgerResponse, ApiError> {
     let signed = body.read(&cx).await?;
     check_call(&signed)?;
+    check_signature_forms(&signed.authenticator)?;
     if let Some(call) = signed.raw.entry_function() {
         cx.charge(|| Subject::of_call(call));
     }
@@ -160,6 +163,56 @@ pub(crate) fn describe_simulate() -> Operation {
              not use the mempool.",
         ),
     ])
+}
+
+/// Checks that the signatures of a transaction are well formed, although they are invalid.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::InvalidInput`] if a multi-ed25519 key or signature does not decode, or if a
+/// secondary signer has no signature.
+fn check_signature_forms(authenticator: &TransactionAuthenticator) -> Result<(), ErrorKind> {
+    let invalid = |cause: String| Err(ErrorKind::InvalidInput(cause));
+    let (named, signing) = (
+        authenticator.secondary_signer_addresses().len(),
+        authenticator.secondary_signers().len(),
+    );
+    if named != signing {
+        return invalid(format!(
+            "{named} secondary signers are named, {signing} sign"
+        ));
+    }
+    let check = |key: &MultiEd25519PublicKey, signature: &MultiEd25519Signature| {
+        let key = multi_ed25519::MultiEd25519PublicKey::from_bytes(&key.0);
+        let signature = multi_ed25519::MultiEd25519Signature::from_bytes(&signature.0);
+        let checked = key.and(signature);
+        checked.map_or_else(|cause| invalid(cause.to_string()), |_| Ok(()))
+    };
+    let single: [&AccountAuthenticator; 2] = match authenticator {
+        TransactionAuthenticator::Ed25519 { .. } => return Ok(()),
+        TransactionAuthenticator::MultiEd25519 {
+            public_key,
+            signature,
+        } => return check(public_key, signature),
+        TransactionAuthenticator::MultiAgent { sender, .. }
+        | TransactionAuthenticator::SingleSender { sender } => [sender; 2],
+        TransactionAuthenticator::FeePayer {
+            sender,
+            fee_payer_signer,
+            ..
+        } => [sender, fee_payer_signer],
+    };
+    let all = single.into_iter().chain(authenticator.secondary_signers());
+    for signer in all {
+        if let AccountAuthenticator::MultiEd25519 {
+            public_key,
+            signature,
+        } = signer
+        {
+            check(public_key, signature)?;
+        }
+    }
+    Ok(())
 }
 
 /// Rejects a transaction with valid signatures, because any party that sees the request could

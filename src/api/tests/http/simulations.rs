@@ -14,7 +14,10 @@ use ledger_execution::genesis::DEVELOPMENT_BALANCE;
 use ledger_test_support::function_call;
 use ledger_types::{
     AccountAddress, SignedTransaction, TypeTag,
-    transaction::{AccountAuthenticator, TransactionAuthenticator, TransactionPayload},
+    transaction::{
+        AccountAuthenticator, MultiEd25519PublicKey, MultiEd25519Signature,
+        TransactionAuthenticator, TransactionPayload,
+    },
 };
 use serde_json::{Value, json};
 
@@ -350,6 +353,40 @@ async fn rejects_valid_signatures_and_reports_validation_errors() {
     let response = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
     assert_error(&response, (400, "web_framework_error"), "not a flag");
     assert_still_commits(&api).await;
+    api.stop().await;
+}
+
+/// A simulation needs no valid signature, but a well-formed one.
+#[actix_web::test]
+async fn rejects_malformed_signatures() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let key = [&transfer.account().key.public_key().0[..], &[1]].concat();
+    let multi = |key: &[u8], signature_bytes| TransactionAuthenticator::MultiEd25519 {
+        public_key: MultiEd25519PublicKey(Bytes::copy_from_slice(key)),
+        signature: MultiEd25519Signature(vec![0; signature_bytes].into()),
+    };
+    let unaccompanied = TransactionAuthenticator::MultiAgent {
+        sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
+        secondary_signer_addresses: vec![AccountAddress::ONE],
+        secondary_signers: Vec::new(),
+    };
+    for (case, authenticator, status) in [
+        ("a short signature", multi(&key, 67), 400),
+        ("a short key", multi(&key[1..], 68), 400),
+        ("no signature of a signer", unaccompanied, 400),
+        ("a signature of zeros", multi(&key, 68), 200),
+    ] {
+        let signed = SignedTransaction {
+            authenticator,
+            ..unsigned(&api, &transfer)
+        };
+        let response = simulate(&api, &signed, "", "*/*").await;
+        assert_eq!(response.status, status, "{case}: {}", response.text());
+        if status == 400 {
+            assert_error(&response, (400, "invalid_input"), case);
+        }
+    }
     api.stop().await;
 }
 
