@@ -248,6 +248,9 @@ pub enum ErrorKind {
     /// No route of the path has the method. The text is the value of `Allow`.
     #[error("method not allowed, use {0}")]
     MethodNotAllowed(String),
+    /// The preflight request of a web page names no method of the interface. The text lists them.
+    #[error("request-method not allowed for web pages, use {0}")]
+    MethodOfPage(String),
     /// The request has a body without a length that is not chunked.
     #[error("missing `Content-Length` header")]
     LengthRequired,
@@ -340,6 +343,7 @@ impl ErrorKind {
             Self::Syntax(_) => (Status::BAD_REQUEST, Code::WebFrameworkError),
             Self::UnknownRoute(_) => (Status::NOT_FOUND, Code::WebFrameworkError),
             Self::MethodNotAllowed(_) => (Status::METHOD_NOT_ALLOWED, Code::WebFrameworkError),
+            Self::MethodOfPage(_) => (Status::FORBIDDEN, Code::WebFrameworkError),
             Self::LengthRequired => (Status::LENGTH_REQUIRED, Code::WebFrameworkError),
             Self::BodyTooLarge { .. } | Self::BodyTooManyValues { .. } => {
                 (Status::PAYLOAD_TOO_LARGE, Code::WebFrameworkError)

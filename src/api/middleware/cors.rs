@@ -9,6 +9,7 @@
 //! request.
 
 use super::vary;
+use crate::error::ErrorKind;
 use actix_web::{
     Error, HttpResponse,
     body::{EitherBody, MessageBody},
@@ -40,7 +41,7 @@ static VARY_NAMES: HeaderValue = HeaderValue::from_static(
 /// Returns whether a request with an `Origin` is a preflight request: the question of a browser
 /// whether a page may send another request.
 pub(crate) fn is_preflight(request: &RequestHead) -> bool {
-    request.method == Method::OPTIONS && requested_method(request).is_some()
+    request.method == Method::OPTIONS
 }
 
 /// Returns the method of the request that follows a preflight request.
@@ -68,8 +69,9 @@ fn allow_origin(origin: HeaderValue, headers: &mut HeaderMap) {
 pub struct BrowserCors {
     /// Methods that pages may use.
     methods: &'static [Method],
-    /// The same as the value of a header.
+    /// The same as the value of a header, and as a part of a message.
     methods_value: HeaderValue,
+    methods_text: String,
     /// Names of the response headers that pages may read beside those that browsers always show.
     exposed: Option<HeaderValue>,
 }
@@ -80,18 +82,20 @@ impl BrowserCors {
     pub fn new(methods: &'static [Method], exposed: impl IntoIterator<Item = HeaderName>) -> Self {
         let names: Vec<_> = exposed.into_iter().collect();
         let exposed = list(names.iter().map(HeaderName::as_str));
+        let methods_text: Vec<_> = methods.iter().map(Method::as_str).collect();
         Self {
             methods,
             methods_value: list(methods.iter().map(Method::as_str)),
+            methods_text: methods_text.join(", "),
             exposed: Some(exposed).filter(|value| !value.is_empty()),
         }
     }
 
-    /// Returns the response to a preflight request. Responds with 400 if no page may use the
-    /// method.
+    /// Returns the response to a preflight request. Responds with 403 if it names no method that
+    /// pages may use.
     pub(crate) fn preflight(&self, request: &RequestHead) -> HttpResponse {
         if !requested_method(request).is_some_and(|method| self.methods.contains(&method)) {
-            return HttpResponse::BadRequest().body("Requested method is not allowed");
+            return ErrorKind::MethodOfPage(self.methods_text.clone()).response();
         }
         let mut response = HttpResponse::Ok().finish();
         let headers = response.headers_mut();

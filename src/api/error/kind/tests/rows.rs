@@ -291,6 +291,12 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             text("method not allowed, use GET, POST"),
         ),
         (
+            ErrorKind::MethodOfPage(text("GET, HEAD, POST")),
+            403,
+            "web_framework_error",
+            text("request-method not allowed for web pages, use GET, HEAD, POST"),
+        ),
+        (
             ErrorKind::LengthRequired,
             411,
             "web_framework_error",
