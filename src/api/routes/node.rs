@@ -136,8 +136,8 @@ struct NodeInfo<'a> {
 
 /// Handles `GET /v1/info`.
 ///
-/// The reference node has other members and no ledger headers
-/// (docs/reference/reference-node.md#r2).
+/// Responds in JSON whatever the client accepts, as the reference node does, which has other members
+/// and no ledger headers (docs/reference/reference-node.md#r2).
 pub(super) async fn info(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let chain = cx.chain();
     let info = NodeInfo {
@@ -146,8 +146,7 @@ pub(super) async fn info(cx: RequestContext) -> Result<LedgerResponse, ApiError>
         vendor: chain.vendor().upper(),
         software_version: env!("CARGO_PKG_VERSION"),
     };
-    let ledger_info = cx.newest();
-    cx.respond(ledger_info, || &info, || &info)
+    LedgerResponse::json(cx.newest(), &info)
 }
 
 /// Describes [`info`].
@@ -158,9 +157,7 @@ pub(super) fn describe_info() -> Operation {
         "vendor": "NODE",
         "software_version": "0.1.0",
     });
-    let success = Success::ok("Node info.")
-        .json(schema::<NodeInfo<'static>>(), example)
-        .bcs("BCS struct of strings with the same members.");
+    let success = Success::ok("Node info.").json(schema::<NodeInfo<'static>>(), example);
     Operation::new(
         "get_node_info",
         Tag::Node,

@@ -46,10 +46,10 @@ pub(crate) enum PayloadJson<'a> {
     #[serde(rename = "multisig_payload")]
     Multisig {
         multisig_address: JsonString<AccountAddress>,
-        /// Present only if the transaction itself contains the call. Otherwise the account runs its
-        /// next stored proposal.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(with = "PayloadJson")]
+        /// Null if the transaction itself does not contain the call. The account runs its next
+        /// stored proposal then. Unlike other members without a value, it is never absent, as on
+        /// the reference node.
+        #[schemars(with = "Option<PayloadJson>")]
         transaction_payload: Option<Box<PayloadJson<'a>>>,
     },
     /// No call, which the newer wire form allows.

@@ -3,7 +3,7 @@
 use crate::{
     interface::{
         chain::History,
-        examples::{self, JSON_ONLY, WAIT_MANY},
+        examples::{self, JSON_ALWAYS, JSON_ONLY, WAIT_MANY},
         rows::row,
     },
     kit::{BODY_BYTES_MAX, ledger_headers},
@@ -56,6 +56,11 @@ async fn responses_are_bcs_if_the_client_prefers_it() {
     for example in examples::reads(&history) {
         let is_file = FILES.iter().any(|(route, _)| *route == example.route);
         if is_file || JSON_ONLY.contains(&example.route) {
+            continue;
+        }
+        if example.route == JSON_ALWAYS {
+            let response = example.send(&history, "application/x-bcs").await;
+            assert_eq!(response.headers["content-type"], "application/json");
             continue;
         }
         let in_json = example.send(&history, "application/json").await;

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Routes that respond in JSON only.
 pub const JSON_ONLY: [&str; 2] = ["POST /graphql", "POST /transactions/encode_submission"];
 
+/// The route that responds in JSON also to a client that prefers BCS.
+pub const JSON_ALWAYS: &str = "GET /info";
+
 /// The routes of [`submissions`].
 pub const SUBMISSIONS: [&str; 4] = [
     "POST /transactions",

@@ -29,10 +29,8 @@ fn parses_a_multisig_payload_with_and_without_a_call() {
         });
         let mut view = serde_json::to_value(RequestJson::new(&fixture.chain, &signed)).unwrap();
         assert_eq!(view["payload"]["multisig_address"], "0xb0b");
-        assert_eq!(
-            view["payload"].get("transaction_payload").is_some(),
-            has_call
-        );
+        let shown = view["payload"].get("transaction_payload").unwrap();
+        assert_eq!((shown.is_object(), shown.is_null()), (has_call, !has_call));
         let request: SubmitRequest = serde_json::from_value(view.clone()).unwrap();
         assert_eq!(request.into_signed(&fixture.chain).unwrap(), signed);
 
