@@ -94,6 +94,14 @@ impl NodeHandle {
         )
     }
 
+    /// Returns the age of the oldest transaction in the pool, in seconds, as of the last second.
+    /// Returns `None` if all of them wait for an earlier one of their account, so that no block is
+    /// due.
+    pub fn oldest_waiting_secs(&self) -> Option<u64> {
+        let pool = self.meters().pool;
+        (pool.transactions > pool.parked).then_some(pool.oldest_secs as u64)
+    }
+
     /// Returns the recorder of the times of the newest blocks.
     pub fn flight_recorder(&self) -> FlightRecorder {
         self.node().mailboxes.meters.flight.clone()

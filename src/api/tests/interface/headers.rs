@@ -95,7 +95,6 @@ async fn errors_that_depend_on_the_ledger_have_the_headers() {
         "/v1/accounts/0x1/resource/0x9::a::B",
         "/v1/accounts/0x1/module/nothing",
         "/v1/transactions/by_version/99",
-        "/v1/-/healthy?duration_secs=0",
         // Decided before the ledger is read.
         "/v1/transactions?limit=0",
     ] {

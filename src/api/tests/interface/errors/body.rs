@@ -20,7 +20,6 @@ async fn errors(history: &History) -> Vec<RawResponse> {
         "/v1/blocks/by_height/99",
         "/v1/accounts/0x1/resource/0x9::a::B",
         "/v1/transactions?limit=0",
-        "/v1/-/healthy?duration_secs=0",
     ] {
         responses.push(client.get(path).await);
         responses.push(client.get_bcs(path).await);

@@ -3,9 +3,14 @@
 use crate::kit::changed;
 use crate::{
     interface::{chain::History, examples, rows::row},
-    kit::{Settings, TestApi, Transfer, ok_json},
+    kit::{HoldingClock, Settings, TestApi, Transfer, ok_json},
 };
 use serde_json::json;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::time::sleep;
 
 #[actix_web::test]
 async fn rejects_parameters_of_another_type() {
@@ -328,15 +333,32 @@ async fn rejects_graphql_queries_for_bcs() {
     api.stop().await;
 }
 
-/// Responds with 503 if the ledger is older than the client allows, without `Retry-After`, because
-/// it may stay so.
+/// Responds with 503 once a transaction waits for longer than the client allows, without
+/// `Retry-After`, because it may stay so. An idle chain is healthy.
 #[actix_web::test]
-async fn a_stale_ledger_is_503() {
-    let api = TestApi::start(Settings::default()).await;
+async fn a_chain_that_commits_nothing_is_503_only_while_a_transaction_waits() {
+    const PATH: &str = "/v1/-/healthy?duration_secs=0";
+    let clock = Arc::new(HoldingClock::default());
+    let api = TestApi::start(clock.settings()).await;
+    assert_eq!(api.client.get(PATH).await.status, 200);
+    let held = clock.hold_next_block(&api).await;
+    // The transaction that waits for an earlier one does not count.
+    assert_eq!(api.client.get(PATH).await.status, 200);
+    let signed = Transfer::new(0, 0).sign(&api.chain);
+    assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
+    held.wait_until_taken();
+    let begun = Instant::now();
+    while api.client.get(PATH).await.status == 200 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "stays healthy");
+        sleep(Duration::from_millis(10)).await;
+    }
     let response = row("GET /-/healthy", 503, "health_check_failed")
-        .get(&api, "/v1/-/healthy?duration_secs=0")
+        .get(&api, PATH)
         .await;
     assert!(!response.headers.contains_key("retry-after"));
+    drop(held);
+    api.commit_signed(&signed).await;
+    assert_eq!(api.client.get(PATH).await.status, 200);
     api.stop().await;
 }
 
