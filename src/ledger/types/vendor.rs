@@ -74,6 +74,15 @@ impl Vendor {
         &self.0.camel
     }
 
+    /// Returns the symbol of the chain's coin: the word in uppercase, or `APT` for `APTOS`, because
+    /// wallets know this coin as APT.
+    pub fn coin_symbol(&self) -> &str {
+        match self.upper() {
+            "APTOS" => "APT",
+            word => word,
+        }
+    }
+
     /// Returns the hash prefixes of the chain.
     pub fn seeds(&self) -> &Seeds {
         &self.0.seeds
@@ -171,6 +180,14 @@ mod tests {
             (vendor.upper(), vendor.lower(), vendor.camel()),
             ("APTOS", "aptos", "Aptos")
         );
+    }
+
+    #[test]
+    fn names_the_coin_as_wallets_know_it() {
+        for (word, symbol) in [("APTOS", "APT"), ("NODE", "NODE")] {
+            let vendor: Vendor = word.parse().unwrap();
+            assert_eq!(vendor.coin_symbol(), symbol);
+        }
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn write_state(genesis: &Genesis, chain: &Chain, context: &mut Context<'_>) -> R
         .sum();
     let info = CoinInfo {
         name: format!("{} Coin", chain.vendor().camel()),
-        symbol: chain.vendor().upper().to_owned(),
+        symbol: chain.vendor().coin_symbol().to_owned(),
         decimals: DECIMALS,
         supply: Some(OptionalAggregator::unlimited(0)),
     };
