@@ -178,13 +178,13 @@ impl Allowed {
     pub fn unused_items(&self, differences: &[Difference], steps: &[&str]) -> Vec<String> {
         let mut unused = Vec::new();
         for entry in &self.difference {
-            let listed = entry.steps.iter().chain(&entry.except);
-            let unknown = listed.filter(|step| *step != "*" && !steps.contains(&step.as_str()));
-            unused.extend(unknown.map(|step| format!("{step}: no such step")));
             if !entry.among.is_empty() {
                 unused.extend(entry.unused_patterns(differences));
                 continue;
             }
+            let listed = entry.steps.iter().chain(&entry.except);
+            let unknown = listed.filter(|step| *step != "*" && !steps.contains(&step.as_str()));
+            unused.extend(unknown.map(|step| format!("{step}: no such step")));
             for item in &entry.items {
                 for step in steps.iter().filter(|step| entry.has_step(step)) {
                     let is_found = differences
