@@ -8,7 +8,7 @@ use ledger_framework::{
     AssetType, balance,
     modules::{account::Account, fungible_asset::ConcurrentSupply},
 };
-use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS};
+use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS, TestAccount, funded_genesis};
 use ledger_types::{
     AccountAddress, CheckedTransaction, ExecutedTransaction, ValidationStatus,
     state::group_members, transaction::TransactionPayload,
@@ -427,4 +427,27 @@ fn executes_transactions_only_in_order_of_sequence_number() {
         .collect();
     assert_eq!(statuses, [(1, 4), (3, 3)]);
     assert_eq!(chain.facts(&address(0)).sequence_number, 2);
+}
+
+#[test]
+fn hashes_events_and_changes_of_each_transaction() {
+    const ACCOUNTS: u64 = 20;
+    let mut chain = MemoryChain::new(&funded_genesis(ACCOUNTS));
+    let vendor = chain.chain.vendor().clone();
+    let transfer = |number: u64| {
+        let sender = TestAccount::from_seed(number % ACCOUNTS);
+        let payee = TestAccount::from_seed(7).address;
+        let transfer = sender.transfer(&chain.chain, number / ACCOUNTS, payee, number + 1);
+        CheckedTransaction::new_unchecked(transfer, &vendor)
+    };
+    let transfers = (0..2 * ACCOUNTS).map(transfer).collect();
+    let block = chain.execute(transfers);
+    assert_eq!(block.transactions.len() as u64, 2 * ACCOUNTS + 2);
+    for executed in &block.transactions {
+        let info = executed.info.v0();
+        let events_hash = vendor.seeds().contract_events.hash_bcs(&executed.events);
+        assert_eq!(info.event_root_hash, events_hash, "{}", executed.hash);
+        let writes_hash = vendor.seeds().write_set.hash_bcs(&executed.writes);
+        assert_eq!(info.state_change_hash, writes_hash, "{}", executed.hash);
+    }
 }
