@@ -112,7 +112,7 @@ async fn rejects_malformed_handles_and_pages() {
         ("/v1/accounts/0x1/events/0?limit=0".to_owned(), input),
         (format!("{}?limit=0", deposits()), input),
         (handle("u8", "deposit_events"), syntax),
-        (handle(STORE, "1x"), input),
+        (handle(STORE, "1x"), syntax),
         (of_store("0x1::object::ObjectCore", "owner"), input),
         (
             of_store("0x1::object::ObjectCore", "guid_creation_num"),

@@ -135,18 +135,11 @@ fn blocked_by_rules(api: &TestApi) -> Vec<(&'static str, SignedTransaction)> {
     let raw = || transfer.raw(&api.chain, transfer.sender(), call.clone());
     let signer = transfer.signer();
     let twice = signer.sign_together(&api.chain, raw(), &[&signer], None);
-    let unsigned = SignedTransaction {
-        raw: raw(),
-        authenticator: TransactionAuthenticator::SingleSender {
-            sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
-        },
-    };
     vec![
         (
             "unsupported_feature",
             with_payload(TransactionPayload::Script(script)),
         ),
-        ("unsupported_feature", unsigned),
         (
             "multisig",
             with_payload(TransactionPayload::Multisig(of_no_multisig)),
@@ -155,6 +148,17 @@ fn blocked_by_rules(api: &TestApi) -> Vec<(&'static str, SignedTransaction)> {
         ("chain_limit", Transfer::new(0, 1 << 63).sign(&api.chain)),
         ("invalid_form", twice),
     ]
+}
+
+/// Returns a transfer without a signature.
+fn unsigned(api: &TestApi) -> SignedTransaction {
+    let transfer = Transfer::new(0, 0);
+    SignedTransaction {
+        raw: transfer.raw(&api.chain, transfer.sender(), transfer.payload(&api.chain)),
+        authenticator: TransactionAuthenticator::SingleSender {
+            sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
+        },
+    }
 }
 
 #[actix_web::test]
@@ -168,6 +172,7 @@ async fn a_rule_of_the_ledger_blocks_until_the_transaction_expires() {
     for (cause, signed) in blocked_by_rules(&api) {
         assert_blocked(&api, &signed, cause, None).await;
     }
+    assert_kind(&api, &unsigned(&api), ("never", "invalid_signature")).await;
     // Blocked and expired: the clock of the node does not suffice, the time of a block does.
     let expiring = Transfer {
         expiration_timestamp_secs: now_secs() + 50,
