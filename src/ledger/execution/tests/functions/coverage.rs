@@ -91,10 +91,11 @@ const RAISED_FOR_ABSENT_MODULES: &[&str] = &[
 ];
 
 /// Errors that no entry function raises. `execution.rs` and `multisig/` test them;
-/// `fungible_asset.rs` and `account/views.rs` test the errors of views.
+/// `coin.rs`, `fungible_asset.rs` and `account/views.rs` test the errors of views.
 const NOT_RAISED_BY_ENTRY_FUNCTIONS: &[&str] = &[
     "EOUT_OF_GAS",
     "EFUNGIBLE_METADATA_EXISTENCE",
+    "E_NATIVE_FUN_NOT_AVAILABLE",
     "ENO_SIGNER_CAPABILITY_OFFERED",
     "ENOT_ENOUGH_APPROVALS",
     "EPAYLOAD_DOES_NOT_MATCH",
