@@ -342,6 +342,8 @@ fn rejects_undeclared_members_of_responses() {
 /// docs/use/interface.md#absent-members
 #[test]
 fn allows_no_null_in_optional_members_of_responses() {
+    /// The only member that is null and never absent.
+    const NULLABLE: (&str, &str) = ("TransactionPayloadMultisig", "transaction_payload");
     let document = document();
     let schemas = document["components"]["schemas"].as_object().unwrap();
     let nullable = |member: &Value| {
@@ -353,7 +355,8 @@ fn allows_no_null_in_optional_members_of_responses() {
         each_object(schema, name, &mut |place, object| {
             let members = object.get("properties").and_then(Value::as_object);
             for (member, schema) in members.into_iter().flatten() {
-                assert!(!nullable(schema), "{place}: {member}");
+                let is_allowed = (place, &member[..]) == NULLABLE;
+                assert_eq!(nullable(schema), is_allowed, "{place}: {member}");
             }
         });
     }
