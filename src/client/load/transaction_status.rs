@@ -1,7 +1,9 @@
 //! The status of a transaction, parsed from a response body in BCS or JSON.
 
 use ledger_crypto::HashValue;
-use ledger_types::{ContractEvent, SignedTransaction, Transaction, TransactionInfo, WriteSet};
+use ledger_types::{
+    AccountAddress, ContractEvent, SignedTransaction, Transaction, TransactionInfo,
+};
 use serde::Deserialize;
 
 /// The fields of a transaction in JSON that determine its status.
@@ -18,16 +20,40 @@ struct JsonTransaction<'a> {
 /// All fields are decoded, because BCS has no lengths that allow skipping one.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "BCS has no lengths that allow skipping a field")]
-enum BcsTransaction {
+enum BcsTransaction<'a> {
     OnChain {
         version: u64,
         transaction: Transaction,
         info: TransactionInfo,
         events: Vec<ContractEvent>,
         accumulator_root: HashValue,
-        changes: WriteSet,
+        #[serde(borrow)]
+        changes: BcsChanges<'a>,
     },
     Pending(SignedTransaction),
+}
+
+/// The changes of a transaction. Unlike stored ones, their state keys have no length in front.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "BCS has no lengths that allow skipping a field")]
+enum BcsChanges<'a> {
+    V0(#[serde(borrow)] Vec<(BcsStateKey<'a>, BcsWrite<'a>)>),
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "BCS has no lengths that allow skipping a field")]
+enum BcsStateKey<'a> {
+    AccessPath(AccountAddress, &'a [u8]),
+    TableItem(AccountAddress, &'a [u8]),
+    Raw(&'a [u8]),
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "BCS has no lengths that allow skipping a field")]
+enum BcsWrite<'a> {
+    Creation(&'a [u8]),
+    Modification(&'a [u8]),
+    Deletion,
 }
 
 /// The status of a transaction that a node reports.
