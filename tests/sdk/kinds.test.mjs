@@ -53,7 +53,10 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
       const sender = session.sign(account, transaction);
       const done = await session.submit(transaction, { sender });
       assert.equal(done.success, true, done.vm_status);
-      assert.deepEqual(done.signature, transactionSignatureJson(transaction, { sender }));
+      const sent = transactionSignatureJson(transaction, { sender });
+      // The node repeats the members of a single sender beside it, as the reference node has them.
+      const members = sent.type === "single_sender" ? { ...sent.sender, type: sent.type } : {};
+      assert.deepEqual(done.signature, { ...sent, ...members });
     });
 
     test(`${name}: is simulated with and without its key, with similar gas`, async () => {
