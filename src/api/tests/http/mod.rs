@@ -5,6 +5,7 @@ mod batch_rejections;
 mod bcs_layouts;
 mod blocks;
 mod browsers;
+mod bytecode;
 mod calls;
 mod clock;
 mod coin_events;

@@ -456,36 +456,6 @@ async fn rejects_unsupported_payloads_and_signatures() {
     api.stop().await;
 }
 
-#[actix_web::test]
-async fn rejects_bytecode_and_names_the_document_about_programs() {
-    const PUBLISH: &str = "0x1::code::publish_package_txn";
-    let api = start().await;
-    let call = ledger_test_support::function_call(PUBLISH, &[], vec![vec![0], vec![0]]);
-    let package = changed(&api, |raw| {
-        raw.payload = TransactionPayload::EntryFunction(call);
-    });
-    let program = changed(&api, |raw| {
-        raw.payload = TransactionPayload::Script(script(1));
-    });
-    let mut body = next().json(&api.chain);
-    body["payload"]["function"] = PUBLISH.into();
-    body["payload"]["arguments"] = serde_json::json!(["0x00", ["0x00"]]);
-    for (case, response) in [
-        ("a package", api.client.submit_bcs(&package).await),
-        ("a package in JSON", api.client.submit_json(&body).await),
-        ("a script", api.client.submit_bcs(&program).await),
-    ] {
-        assert_error(&response, (400, "vm_error"), case);
-        let body = response.json();
-        assert_eq!(body["vm_error_code"], 26, "{body}");
-        let message = body["message"].as_str().unwrap();
-        let words = "this chain runs native modules, see docs/use/programs.md";
-        assert!(message.contains(words), "{message}");
-    }
-    assert_still_commits(&api).await;
-    api.stop().await;
-}
-
 /// Statuses that reject no submission, and the reason.
 const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
     (
