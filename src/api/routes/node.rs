@@ -136,8 +136,8 @@ struct NodeInfo<'a> {
 
 /// Handles `GET /v1/info`.
 ///
-/// Responds in JSON whatever the client accepts, as the reference node does, which has other members
-/// and no ledger headers (docs/reference/reference-node.md#r2).
+/// Responds in JSON whatever the client accepts, as the reference node does. That node has other
+/// members and no ledger headers (docs/reference/reference-node.md#r2).
 pub(super) async fn info(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let chain = cx.chain();
     let info = NodeInfo {
