@@ -19,12 +19,7 @@ pub(super) fn call_entry_function(
     call: &EntryFunction,
 ) -> Result<(), VmError> {
     let registry = context.chain().registry();
-    if !registry.has_module(&call.module, context.framework_version()) {
-        return Err(MiscellaneousStatus::LinkerError.into());
-    }
-    let function = registry
-        .function(&call.module, &call.function)
-        .ok_or(MiscellaneousStatus::FunctionResolutionFailure)?;
+    let function = registry.called_function(call, context.framework_version())?;
     if !function.is_entry() {
         return Err(MiscellaneousStatus::InvalidMainFunctionSignature.into());
     }

@@ -100,12 +100,7 @@ pub fn view(
 /// * The error of the function.
 fn run(context: &mut Context<'_>, call: &EntryFunction) -> Result<Vec<(TypeTag, Bytes)>, VmError> {
     let registry = context.chain().registry();
-    if !registry.has_module(&call.module, context.framework_version()) {
-        return Err(MiscellaneousStatus::LinkerError.into());
-    }
-    let function = registry
-        .function(&call.module, &call.function)
-        .ok_or(MiscellaneousStatus::FunctionResolutionFailure)?;
+    let function = registry.called_function(call, context.framework_version())?;
     if !function.is_view() {
         return Err(MiscellaneousStatus::InvalidMainFunctionSignature.into());
     }

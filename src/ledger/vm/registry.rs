@@ -1,10 +1,12 @@
 //! The native modules of a chain, by name.
 
 use crate::{
-    ErrorConstant, Function, ModuleDeclaration, MoveStruct, StructDeclaration,
+    ErrorConstant, Function, MiscellaneousStatus, ModuleDeclaration, MoveStruct, StructDeclaration,
     struct_table::StructTable, with_vendor,
 };
-use ledger_types::{AccountAddress, Identifier, ModuleId, StateKey, StructTag, TypeTag, Vendor};
+use ledger_types::{
+    AccountAddress, EntryFunction, Identifier, ModuleId, StateKey, StructTag, TypeTag, Vendor,
+};
 use std::collections::BTreeMap;
 
 /// The modules of a chain.
@@ -110,6 +112,24 @@ impl ModuleRegistry {
     pub fn has_module(&self, id: &ModuleId, framework_version: u64) -> bool {
         self.registered(id)
             .is_some_and(|module| module.since_version <= framework_version)
+    }
+
+    /// Returns the function that `call` names, of any kind, in a framework version.
+    ///
+    /// # Errors
+    ///
+    /// * [`MiscellaneousStatus::LinkerError`] if the version has no such module.
+    /// * [`MiscellaneousStatus::FunctionResolutionFailure`] if the module has no such function.
+    pub fn called_function(
+        &self,
+        call: &EntryFunction,
+        framework_version: u64,
+    ) -> Result<&Function, MiscellaneousStatus> {
+        if !self.has_module(&call.module, framework_version) {
+            return Err(MiscellaneousStatus::LinkerError);
+        }
+        self.function(&call.module, &call.function)
+            .ok_or(MiscellaneousStatus::FunctionResolutionFailure)
     }
 
     /// Returns a function of a module, of any kind.
