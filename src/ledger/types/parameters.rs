@@ -45,6 +45,10 @@ pub struct Parameters {
     ///
     /// Handles change the state and the events of a transaction, so all nodes must agree on them.
     pub coin_event_handles: bool,
+    /// Whether an address of the framework
+    /// ([`AccountAddress::is_reserved`](crate::AccountAddress::is_reserved)), from which nobody can
+    /// withdraw, may get a store of an asset.
+    pub transfers_to_framework: bool,
     /// Framework upgrades, ascending in version and height.
     ///
     /// Version 1 is active from genesis. The list is the only parameter that can grow while the
@@ -79,6 +83,8 @@ impl Default for Parameters {
             root_delay_blocks: 8,
             // The event routes by handle are a documented part of the interface.
             coin_event_handles: true,
+            // Such a payment is nearly always a mistake, and cannot be undone.
+            transfers_to_framework: false,
             framework_upgrades: Vec::new(),
         }
     }

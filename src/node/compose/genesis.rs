@@ -45,6 +45,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
             let parameters = Parameters {
                 gas_unit_price_min: chain.gas_unit_price_min,
                 coin_event_handles: chain.coin_event_handles,
+                transfers_to_framework: chain.transfers_to_framework,
                 framework_upgrades: chain.framework_upgrades.clone(),
                 ..Parameters::default()
             };
@@ -136,6 +137,7 @@ fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<()
     let parameters = &genesis.parameters;
     let price_min = parameters.gas_unit_price_min;
     let has_handles = parameters.coin_event_handles;
+    let pays_framework = parameters.transfers_to_framework;
     let upgrades = &parameters.framework_upgrades;
     let pairs = [
         (
@@ -161,6 +163,12 @@ fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<()
             chain.coin_event_handles.to_string(),
             has_handles.to_string(),
             chain.coin_event_handles == has_handles,
+        ),
+        (
+            "chain.transfers_to_framework",
+            chain.transfers_to_framework.to_string(),
+            pays_framework.to_string(),
+            chain.transfers_to_framework == pays_framework,
         ),
         (
             "chain.framework_upgrades",

@@ -190,6 +190,7 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
     };
     let price = |genesis: &Genesis| genesis.parameters.gas_unit_price_min;
     let has_handles = |genesis: &Genesis| genesis.parameters.coin_event_handles;
+    let pays_framework = |genesis: &Genesis| genesis.parameters.transfers_to_framework;
     if found.chain_id != configured.chain_id {
         differs("chain id", &found.chain_id, &configured.chain_id)
     } else if found.vendor != configured.vendor {
@@ -201,6 +202,12 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
             "coin_event_handles",
             &has_handles(found),
             &has_handles(configured),
+        )
+    } else if pays_framework(found) != pays_framework(configured) {
+        differs(
+            "transfers_to_framework",
+            &pays_framework(found),
+            &pays_framework(configured),
         )
     } else if found.development != configured.development {
         differs("development", &found.development, &configured.development)

@@ -123,6 +123,13 @@ mod tests {
     }
 
     #[test]
+    fn sdk_preset_allows_transfers_to_the_framework_as_the_reference_node() {
+        assert!(load_preset("sdk").settings().chain.transfers_to_framework);
+        let defaults = Config::load(&ConfigOptions::default(), []).unwrap();
+        assert!(!defaults.settings().chain.transfers_to_framework);
+    }
+
+    #[test]
     fn sdk_preset_takes_batches_as_the_reference_node_does() {
         let config = load_preset("sdk");
         assert_eq!(config.settings().api.batch_transactions_max, 10);

@@ -78,6 +78,8 @@ pub struct ChainSettings {
     pub gas_unit_price_min: u64,
     /// Whether new stores of a coin on a development chain get event handles.
     pub coin_event_handles: bool,
+    /// Whether transfers on a development chain may pay addresses of the framework.
+    pub transfers_to_framework: bool,
     /// Framework upgrades with their heights, ascending.
     pub framework_upgrades: Vec<FrameworkUpgrade>,
     /// Number of funded accounts of a development chain.
@@ -95,6 +97,7 @@ impl Default for ChainSettings {
             vendor: Vendor::default(),
             gas_unit_price_min: 100,
             coin_event_handles: true,
+            transfers_to_framework: false,
             framework_upgrades: Vec::new(),
             accounts: DEVELOPMENT_ACCOUNT_COUNT,
             start_secs: 0,

@@ -75,6 +75,9 @@ settings! {
         "Whether new stores of a coin on a development chain get event handles. Without them the \
          event routes of an account have no deposits and withdrawals, as on the reference node, \
          and transfers take less state.";
+    "chain.transfers_to_framework" => chain.transfers_to_framework, Boolean, "",
+        "Whether transfers on a development chain may pay 0x0, 0x1, 0x3 and 0xa, as on the \
+         reference node. These addresses have no key, so such a payment is lost.";
     "chain.framework_upgrades" => chain.framework_upgrades, FrameworkUpgrades, "",
         "Framework versions with the heights from which they apply. If empty, a new development \
          chain starts with the newest version, and an existing ledger keeps its own. A later \

@@ -14,7 +14,7 @@ const HEADER: &str = "\
 
 /// The explanation of each key, in the order of the file. Explained are the first line of a key and
 /// the first header of a list.
-const EXPLANATIONS: [(&str, &str); 17] = [
+const EXPLANATIONS: [(&str, &str); 18] = [
     (
         "chain_id",
         "1 to 255. Transactions are signed for it, so give each chain its own.",
@@ -77,6 +77,10 @@ const EXPLANATIONS: [(&str, &str); 17] = [
         "coin_event_handles",
         "Whether new stores of a coin get event handles, which the event routes of accounts read.\n\
          Without them a transfer takes less state, and its events are in no stream.",
+    ),
+    (
+        "transfers_to_framework",
+        "Whether transfers may pay 0x0, 0x1, 0x3 and 0xa, which have no key: such a payment is lost.",
     ),
     (
         "[[parameters.framework_upgrades]]",

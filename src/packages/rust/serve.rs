@@ -68,6 +68,8 @@ fn create(options: &Options) -> (Chain, Store) {
     let parameters = Parameters {
         gas_unit_price_min: options.gas_unit_price_min,
         coin_event_handles: options.coin_event_handles,
+        // As in the preset `sdk`.
+        transfers_to_framework: true,
         ..Parameters::default()
     };
     let vendor = options.vendor.parse().expect("a vendor word");

@@ -280,6 +280,7 @@ mod tests {
             "block_bytes_max",
             "root_delay_blocks",
             "coin_event_handles",
+            "transfers_to_framework",
         ] {
             parameters.remove(name).expect("the parameter is present");
         }

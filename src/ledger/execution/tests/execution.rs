@@ -8,9 +8,11 @@ use ledger_framework::{
     AssetType, balance,
     modules::{account::Account, fungible_asset::ConcurrentSupply},
 };
-use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain, START_SECS, TestAccount, funded_genesis};
+use ledger_test_support::{
+    GAS_UNIT_PRICE, MemoryChain, START_SECS, TestAccount, funded_genesis, test_genesis,
+};
 use ledger_types::{
-    AccountAddress, CheckedTransaction, ExecutedTransaction, ValidationStatus,
+    AccountAddress, CheckedTransaction, ExecutedTransaction, Parameters, ValidationStatus,
     state::group_members, transaction::TransactionPayload,
 };
 
@@ -249,7 +251,11 @@ fn transfers_create_no_account_resource() {
         AccountAddress::ONE,
         AccountAddress::NATIVE_ASSET,
     ] {
-        let mut chain = MemoryChain::development();
+        let parameters = Parameters {
+            transfers_to_framework: true,
+            ..Parameters::default()
+        };
+        let mut chain = MemoryChain::new(&test_genesis(parameters));
         let key_of_account = chain.chain.registry().resource_key::<Account>(&to, &[]);
         let before = chain.state.get(&key_of_account).cloned();
         let call = chain.transfer(to, 1);

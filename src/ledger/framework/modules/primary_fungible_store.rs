@@ -3,7 +3,7 @@
 //! The address of a primary store is derived from the account and the asset.
 
 use super::{
-    coin, dispatchable_fungible_asset,
+    account, coin, dispatchable_fungible_asset,
     fungible_asset::{self, FungibleStore, Metadata},
     object::{self, DeriveRef, Object, TombStone, TypeParameter},
 };
@@ -79,8 +79,13 @@ pub fn store_address(
 ///
 /// # Errors
 ///
-/// Aborts with `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`. Returns
-/// [`VmError::MissingResource`] if the asset has no primary stores.
+/// Aborts with one of these codes, if the store does not exist:
+///
+/// * `ECANNOT_RESERVED_ADDRESS` of `account` if `owner` is an address of the framework, unless the
+///   chain parameter `transfers_to_framework` is true.
+/// * `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`.
+///
+/// Returns [`VmError::MissingResource`] if the asset has no primary stores.
 pub fn ensure_store(
     context: &mut Context<'_>,
     owner: AccountAddress,
@@ -107,6 +112,9 @@ fn create_store(
     metadata: AccountAddress,
     address: AccountAddress,
 ) -> Result<(), VmError> {
+    if owner.is_reserved() && !context.chain().parameters().transfers_to_framework {
+        return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
+    }
     // Genesis created the native asset, so its store needs no look-up.
     if metadata != AccountAddress::NATIVE_ASSET {
         if context.read_resource::<Metadata>(metadata, &[])?.is_none() {
@@ -152,6 +160,7 @@ fn store_to_withdraw_from(
 ///
 /// Aborts with one of these codes:
 ///
+/// * `ECANNOT_RESERVED_ADDRESS` of `account` if `to` may have no store ([`ensure_store`]).
 /// * `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`.
 /// * `EINSUFFICIENT_BALANCE` if `from` holds less than `amount`.
 /// * `ESTORE_IS_FROZEN` if a store is frozen.
@@ -198,6 +207,7 @@ pub(super) fn withdraw_burned(
 ///
 /// Aborts with one of these codes:
 ///
+/// * `ECANNOT_RESERVED_ADDRESS` of `account` if `owner` may have no store ([`ensure_store`]).
 /// * `ERESOURCE_DOES_NOT_EXIST` of `object` if there is no asset at `metadata`.
 /// * `ESTORE_IS_FROZEN` if the store is frozen.
 ///

@@ -30,6 +30,10 @@ pub struct Arguments {
     #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set,
         default_value_t = Parameters::default().coin_event_handles)]
     coin_event_handles: bool,
+    /// Whether transfers may pay 0x0, 0x1, 0x3 and 0xa, which have no key
+    #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set,
+        default_value_t = Parameters::default().transfers_to_framework)]
+    transfers_to_framework: bool,
     /// File to create with a new private key, whose account starts with the balance; may be given
     /// several times
     #[arg(long, value_name = "FILE=BALANCE")]
@@ -144,6 +148,7 @@ fn genesis(arguments: &Arguments, accounts: Vec<GenesisAccount>) -> Genesis {
         parameters: Parameters {
             gas_unit_price_min: arguments.gas_unit_price_min,
             coin_event_handles: arguments.coin_event_handles,
+            transfers_to_framework: arguments.transfers_to_framework,
             framework_upgrades: vec![FrameworkUpgrade {
                 version: FRAMEWORK_VERSION,
                 height: 0,

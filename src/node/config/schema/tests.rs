@@ -67,6 +67,7 @@ fn schema_and_loader_accept_the_same_values() {
         ("chain.id", vec!["1", "255", "0x10", "1_0"]),
         ("chain.gas_unit_price_min", vec!["0", "10000000000"]),
         ("chain.coin_event_handles", vec!["true", "false"]),
+        ("chain.transfers_to_framework", vec!["true", "false"]),
         ("chain.vendor", vec!["'NODE'", "'a'", "'ABCDEFGHIJKLMNOP'"]),
         (
             "chain.framework_upgrades",

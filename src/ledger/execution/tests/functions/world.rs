@@ -59,11 +59,23 @@ impl World {
 
     /// Returns a chain on which the stores of coins have no event streams.
     pub fn without_event_handles() -> Self {
-        let parameters = Parameters {
+        Self::with_parameters(Parameters {
             gas_unit_price_min: 1,
             coin_event_handles: false,
             ..Parameters::default()
-        };
+        })
+    }
+
+    /// Returns a chain on which transfers may pay addresses of the framework.
+    pub fn with_transfers_to_framework() -> Self {
+        Self::with_parameters(Parameters {
+            gas_unit_price_min: 1,
+            transfers_to_framework: true,
+            ..Parameters::default()
+        })
+    }
+
+    fn with_parameters(parameters: Parameters) -> Self {
         Self {
             chain: MemoryChain::new(&test_genesis(parameters)),
             newest: None,

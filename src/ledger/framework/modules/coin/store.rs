@@ -143,8 +143,10 @@ pub fn transfer_between(
 ///
 /// # Errors
 ///
-/// Aborts with `EINSUFFICIENT_BALANCE` of `fungible_asset` if `from` holds less than `amount`.
-/// Returns [`VmError::Arithmetic`] if the balance of `to` would exceed 64 bits.
+/// Aborts with `EINSUFFICIENT_BALANCE` of `fungible_asset` if `from` holds less than `amount`, and
+/// with `ECANNOT_RESERVED_ADDRESS` of `account` if `to` may have no store
+/// ([`primary_fungible_store::ensure_store`]). Returns [`VmError::Arithmetic`] if the balance of
+/// `to` would exceed 64 bits.
 pub fn transfer_native(
     context: &mut Context<'_>,
     from: AccountAddress,

@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, PAID, UNKNOWN_ADDRESS, account_address, assert_holds, balance_of,
-        create_funded_coin, create_unpaired_asset, freeze, paired_asset,
+        FROZEN, INSUFFICIENT, PAID, RESERVED, UNKNOWN_ADDRESS, account_address, assert_holds,
+        balance_of, create_funded_coin, create_unpaired_asset, freeze, paired_asset,
     },
 };
 use ledger_framework::AssetType;
@@ -98,6 +98,12 @@ fn assets() -> Vec<Case> {
                 assert_eq!(world.balance(1), before + 4);
                 executed
             },
+        ),
+        Case::new(
+            transfer,
+            "to an address of the framework",
+            RESERVED,
+            |world| pay_asset(world, AccountAddress::NATIVE_ASSET, AccountAddress::ONE, 4),
         ),
         Case::new(
             batch_transfer,

@@ -113,11 +113,23 @@ fn transfers() -> Vec<Case> {
             INSUFFICIENT,
             |world| pay(world, UNKNOWN_ADDRESS, u64::MAX),
         ),
-        Case::new(function, "to an address of the framework", PAID, |world| {
-            let executed = pay(world, AccountAddress::ONE, 1);
-            assert_holds(world, NATIVE, AccountAddress::ONE, 1);
-            executed
-        }),
+        Case::new(
+            function,
+            "to an address of the framework",
+            RESERVED,
+            |world| pay(world, AccountAddress::ONE, 1),
+        ),
+        Case::new(
+            function,
+            "to an address of the framework, on a chain that allows it",
+            PAID,
+            |world| {
+                *world = World::with_transfers_to_framework();
+                let executed = pay(world, AccountAddress::ONE, 1);
+                assert_holds(world, NATIVE, AccountAddress::ONE, 1);
+                executed
+            },
+        ),
         Case::new(
             function,
             "recipient's balance overflows",
