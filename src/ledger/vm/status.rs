@@ -101,6 +101,39 @@ impl Chain {
                 .to_owned(),
         }
     }
+
+    /// Returns the text of `vm_status` for the simulation of `call`: [`Self::vm_status`], followed
+    /// by the name that the framework version does not have if `call` failed for it.
+    pub fn simulated_vm_status(
+        &self,
+        status: &ExecutionStatus,
+        call: &EntryFunction,
+        framework_version: u64,
+    ) -> String {
+        let text = self.vm_status(status);
+        let failure = match self.registry().called_function(call, framework_version) {
+            Err(failure)
+                if *status == ExecutionStatus::MiscellaneousError(Some(failure as u64)) =>
+            {
+                failure
+            }
+            _ => return text,
+        };
+        let EntryFunction {
+            module, function, ..
+        } = call;
+        let cause = match failure {
+            MiscellaneousStatus::LinkerError => {
+                let address = hex::encode(module.address.as_bytes());
+                format!(
+                    "Linker Error: Module {address}::{} doesn't exist",
+                    module.name
+                )
+            }
+            _ => format!("Function {module}::{function} does not exist"),
+        };
+        format!("{text}\nExecution failed with message: {cause}")
+    }
 }
 
 /// Returns the full name of a function, or the module id if the module has no function with this

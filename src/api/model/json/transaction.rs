@@ -169,6 +169,14 @@ impl<'a> TransactionJson<'a> {
         Self::with_hashes(chain, committed, &hashes)
     }
 
+    /// Sets the text of the status of a user transaction.
+    pub fn with_vm_status(mut self, vm_status: String) -> Self {
+        if let Self::User(user) = &mut self {
+            user.info.vm_status = vm_status;
+        }
+        self
+    }
+
     /// Creates the views of several committed transactions, in order. The state keys of all of them
     /// are hashed in one batch.
     pub fn all_committed(

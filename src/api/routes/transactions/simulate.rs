@@ -358,7 +358,17 @@ fn render(
                 executed,
                 tables,
             };
-            body.json(ledger_info, &[TransactionJson::committed(chain, view)])
+            let mut view = TransactionJson::committed(chain, view);
+            let user = executed.transaction.as_user();
+            if let Some(call) = user.and_then(|signed| signed.raw.entry_function()) {
+                // The simulation ran in the block after the newest one.
+                let version = chain
+                    .parameters()
+                    .framework_version(ledger_info.block_height.saturating_add(1));
+                let status = &executed.info.v0().status;
+                view = view.with_vm_status(chain.simulated_vm_status(status, call, version));
+            }
+            body.json(ledger_info, &[view])
         }
         Format::Bcs => body.bcs_with(ledger_info, |out| write_executed(out, version, executed)),
     };

@@ -390,6 +390,40 @@ async fn rejects_malformed_signatures() {
     api.stop().await;
 }
 
+#[actix_web::test]
+async fn names_the_module_or_function_that_a_call_misses() {
+    let api = TestApi::start(Settings::default()).await;
+    let transfer = Transfer::new(0, 0);
+    let address = format!("{:064x}", 1);
+    for (function, status) in [
+        (
+            "0x1::meme::mint",
+            format!(
+                "LINKER_ERROR\nExecution failed with message: Linker Error: Module \
+                 {address}::meme doesn't exist"
+            ),
+        ),
+        (
+            "0x1::coin::mint_all",
+            "FUNCTION_RESOLUTION_FAILURE\nExecution failed with message: Function \
+             0x1::coin::mint_all does not exist"
+                .to_owned(),
+        ),
+        (
+            "0x1::coin::balance",
+            "INVALID_MAIN_FUNCTION_SIGNATURE".to_owned(),
+        ),
+    ] {
+        let call = function_call(function, &[], vec![]);
+        let mut signed = transfer.sign_payload(&api.chain, TransactionPayload::EntryFunction(call));
+        signed.authenticator = unsigned(&api, &transfer).authenticator;
+        let simulated = only(&simulate(&api, &signed, "", "*/*").await);
+        assert_eq!(simulated["success"], false, "{function}");
+        assert_eq!(simulated["vm_status"], *status, "{function}");
+    }
+    api.stop().await;
+}
+
 /// A simulation is not consensus, so the time of the machine may end it. A block must not depend on
 /// it.
 #[actix_web::test]
