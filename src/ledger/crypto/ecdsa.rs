@@ -79,6 +79,26 @@ macro_rules! curve {
                 .map_err(|_| EcdsaError::KeyPoint)
         }
 
+        /// Checks that `signature` is the encoding of a signature.
+        ///
+        /// # Errors
+        ///
+        /// * [`EcdsaError::SignatureEncoding`] if `signature` has a wrong length.
+        /// * [`EcdsaError::ScalarRange`] if `r` or `s` is zero or not below the group order.
+        /// * [`EcdsaError::HighScalar`] if `s` is in the upper half of its range.
+        pub fn check_signature(signature: &[u8]) -> Result<(), EcdsaError> {
+            decode_signature(signature).map(|_| ())
+        }
+
+        fn decode_signature(signature: &[u8]) -> Result<Signature, EcdsaError> {
+            let signature = Signature::from_slice(signature_bytes(signature)?)
+                .map_err(|_| EcdsaError::ScalarRange)?;
+            if signature.s().is_high().into() {
+                return Err(EcdsaError::HighScalar);
+            }
+            Ok(signature)
+        }
+
         /// Checks a signature of `key` over a message with the hash `digest`.
         ///
         /// # Errors
@@ -86,21 +106,14 @@ macro_rules! curve {
         /// Returns the first of these that applies:
         ///
         /// * The error of [`check_key`].
-        /// * [`EcdsaError::SignatureEncoding`] if `signature` has a wrong length.
-        /// * [`EcdsaError::ScalarRange`] if `r` or `s` is zero or not below the group order.
-        /// * [`EcdsaError::HighScalar`] if `s` is in the upper half of its range.
+        /// * The error of [`check_signature`].
         /// * [`EcdsaError::Mismatch`] if the signature is not one of `key` over `digest`.
         pub fn verify_digest(
             key: &[u8],
             digest: &[u8; 32],
             signature: &[u8],
         ) -> Result<(), EcdsaError> {
-            let key = decode_key(key)?;
-            let signature = Signature::from_slice(signature_bytes(signature)?)
-                .map_err(|_| EcdsaError::ScalarRange)?;
-            if signature.s().is_high().into() {
-                return Err(EcdsaError::HighScalar);
-            }
+            let (key, signature) = (decode_key(key)?, decode_signature(signature)?);
             key.verify_prehash(digest, &signature)
                 .map_err(|_| EcdsaError::Mismatch)
         }

@@ -73,6 +73,20 @@ impl MultiEd25519PublicKey {
     /// * [`MultiEd25519Error::Threshold`] if the threshold is zero or above the number of keys.
     /// * [`MultiEd25519Error::Signature`] if one of the keys is invalid, even if it never signs.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MultiEd25519Error> {
+        let set = Self::from_bytes_unchecked(bytes)?;
+        for key in &set.keys {
+            key.check()?;
+        }
+        Ok(set)
+    }
+
+    /// Decodes the concatenated keys and the threshold byte after them, without a check of each
+    /// key.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::from_bytes`] but those of a key.
+    pub fn from_bytes_unchecked(bytes: &[u8]) -> Result<Self, MultiEd25519Error> {
         let (threshold, keys) = bytes.split_last().ok_or(MultiEd25519Error::KeyEncoding)?;
         let keys: Vec<Ed25519PublicKey> = chunks(keys)
             .ok_or(MultiEd25519Error::KeyEncoding)?
@@ -85,9 +99,6 @@ impl MultiEd25519PublicKey {
         }
         if threshold == 0 || threshold > keys.len() {
             return Err(MultiEd25519Error::Threshold);
-        }
-        for key in &keys {
-            key.check()?;
         }
         Ok(Self { keys, threshold })
     }

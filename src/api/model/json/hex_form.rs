@@ -9,9 +9,25 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HexBytes(pub Bytes);
 
-/// Exactly `N` bytes, in JSON a hexadecimal string. Deserialization rejects any other length.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct HexArray<const N: usize>(pub [u8; N]);
+/// Bytes whose declared number is `N`, in JSON a hexadecimal string.
+///
+/// Deserialization accepts any number. [`Self::array`] checks it, because the reference node reports
+/// another number as invalid input and not as malformed JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct HexArray<const N: usize>(HexBytes);
+
+impl<const N: usize> HexArray<N> {
+    pub fn new(bytes: [u8; N]) -> Self {
+        Self(HexBytes(Bytes::copy_from_slice(&bytes)))
+    }
+
+    /// Returns the bytes, or their number as an error if it is not `N`.
+    pub fn array(&self) -> Result<[u8; N], usize> {
+        let Self(HexBytes(bytes)) = self;
+        bytes[..].try_into().map_err(|_| bytes.len())
+    }
+}
 
 /// Returns the text without its prefix `0x`, if it has one.
 fn digits(text: &str) -> &str {
@@ -37,28 +53,5 @@ impl<'de> Deserialize<'de> for HexBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(D::Error::custom)
-    }
-}
-
-impl<const N: usize> Serialize for HexArray<N> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex_text(&self.0))
-    }
-}
-
-impl<'de, const N: usize> Deserialize<'de> for HexArray<N> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let digits = digits(&text);
-        if digits.len() != 2 * N {
-            return Err(D::Error::custom(format_args!(
-                "expected {} hex digits, got {}",
-                2 * N,
-                digits.len()
-            )));
-        }
-        let mut bytes = [0; N];
-        hex::decode_to_slice(digits, &mut bytes).map_err(D::Error::custom)?;
-        Ok(Self(bytes))
     }
 }

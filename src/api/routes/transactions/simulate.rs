@@ -29,19 +29,20 @@ use crate::{
     },
 };
 use ledger_actors::{Lane, SubmitError};
-use ledger_crypto::multi_ed25519;
+use ledger_crypto::{ecdsa::secp256r1, multi_ed25519, webauthn::AssertionSignature};
 use ledger_execution::{self, AccountSnapshot, max_gas_amount_min};
 use ledger_limits::{Demand, WorkKind};
 use ledger_store::{Snapshot, StateAt, StoreError};
 use ledger_types::{
     AccountAddress, ExecutedTransaction, LedgerInfo, SignedTransaction, StateError,
     transaction::{
-        AccountAuthenticator, MultiEd25519PublicKey, MultiEd25519Signature,
+        AccountAuthenticator, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
         TransactionAuthenticator,
     },
 };
 use ledger_vm::{Chain, Interrupt};
 use serde_json::{Value, json};
+use std::fmt;
 
 /// The query parameter with which the node sets the maximum gas amount.
 pub(crate) enum EstimateMaxGasAmount {}
@@ -167,52 +168,75 @@ pub(crate) fn describe_simulate() -> Operation {
 
 /// Checks that the signatures of a transaction are well formed, although they are invalid.
 ///
+/// The keys themselves are not decoded here: the queue of the signatures does that.
+///
 /// # Errors
 ///
-/// Returns [`ErrorKind::InvalidInput`] if a multi-ed25519 key or signature does not decode, or if a
-/// secondary signer has no signature.
+/// Returns [`ErrorKind::InvalidInput`] if a secondary signer has no signature, or if the encoding of
+/// a multi-ed25519 key, of a multi-ed25519 signature, or of the signature in a WebAuthn assertion is
+/// invalid.
 fn check_signature_forms(authenticator: &TransactionAuthenticator) -> Result<(), ErrorKind> {
-    let invalid = |cause: String| Err(ErrorKind::InvalidInput(cause));
     let (named, signing) = (
         authenticator.secondary_signer_addresses().len(),
         authenticator.secondary_signers().len(),
     );
     if named != signing {
-        return invalid(format!(
+        return Err(malformed(&format_args!(
             "{named} secondary signers are named, {signing} sign"
-        ));
+        )));
     }
-    let check = |key: &MultiEd25519PublicKey, signature: &MultiEd25519Signature| {
-        let key = multi_ed25519::MultiEd25519PublicKey::from_bytes(&key.0);
-        let signature = multi_ed25519::MultiEd25519Signature::from_bytes(&signature.0);
-        let checked = key.and(signature);
-        checked.map_or_else(|cause| invalid(cause.to_string()), |_| Ok(()))
-    };
-    let single: [&AccountAuthenticator; 2] = match authenticator {
-        TransactionAuthenticator::Ed25519 { .. } => return Ok(()),
-        TransactionAuthenticator::MultiEd25519 {
-            public_key,
-            signature,
-        } => return check(public_key, signature),
-        TransactionAuthenticator::MultiAgent { sender, .. }
-        | TransactionAuthenticator::SingleSender { sender } => [sender; 2],
-        TransactionAuthenticator::FeePayer {
-            sender,
-            fee_payer_signer,
-            ..
-        } => [sender, fee_payer_signer],
-    };
-    let all = single.into_iter().chain(authenticator.secondary_signers());
-    for signer in all {
-        if let AccountAuthenticator::MultiEd25519 {
-            public_key,
-            signature,
-        } = signer
-        {
-            check(public_key, signature)?;
+    if let TransactionAuthenticator::MultiEd25519 {
+        public_key,
+        signature,
+    } = authenticator
+    {
+        check_multi_ed25519_form(public_key, signature)?;
+    }
+    let payer = authenticator.fee_payer().map(|(_, signer)| signer);
+    let signers = authenticator.sender_account_authenticator().into_iter();
+    for signer in signers
+        .chain(authenticator.secondary_signers())
+        .chain(payer)
+    {
+        match signer {
+            AccountAuthenticator::MultiEd25519 {
+                public_key,
+                signature,
+            } => check_multi_ed25519_form(public_key, signature)?,
+            AccountAuthenticator::SingleKey { signature, .. } => check_assertion_form(signature)?,
+            AccountAuthenticator::MultiKey { signatures, .. } => {
+                signatures.iter().try_for_each(check_assertion_form)?;
+            }
+            AccountAuthenticator::Ed25519 { .. }
+            | AccountAuthenticator::NoAccountAuthenticator
+            | AccountAuthenticator::Abstract { .. } => {}
         }
     }
     Ok(())
+}
+
+fn malformed(cause: &dyn fmt::Display) -> ErrorKind {
+    ErrorKind::InvalidInput(cause.to_string())
+}
+
+fn check_multi_ed25519_form(
+    key: &MultiEd25519PublicKey,
+    signature: &MultiEd25519Signature,
+) -> Result<(), ErrorKind> {
+    multi_ed25519::MultiEd25519PublicKey::from_bytes_unchecked(&key.0)
+        .and(multi_ed25519::MultiEd25519Signature::from_bytes(
+            &signature.0,
+        ))
+        .map(|_| ())
+        .map_err(|cause| malformed(&cause))
+}
+
+fn check_assertion_form(signature: &AnySignature) -> Result<(), ErrorKind> {
+    let AnySignature::WebAuthn(assertion) = signature else {
+        return Ok(());
+    };
+    let AssertionSignature::Secp256r1Ecdsa(bytes) = &assertion.signature;
+    secp256r1::check_signature(bytes).map_err(|cause| malformed(&cause))
 }
 
 /// Rejects a transaction with valid signatures, because any party that sees the request could

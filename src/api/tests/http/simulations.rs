@@ -9,14 +9,17 @@ use actix_web::{
 };
 use bytes::Bytes;
 use ledger_api::configure;
-use ledger_crypto::Ed25519Signature;
+use ledger_crypto::{
+    Ed25519Signature,
+    webauthn::{Assertion, AssertionSignature},
+};
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
 use ledger_test_support::function_call;
 use ledger_types::{
     AccountAddress, SignedTransaction, TypeTag,
     transaction::{
-        AccountAuthenticator, MultiEd25519PublicKey, MultiEd25519Signature,
-        TransactionAuthenticator, TransactionPayload,
+        AccountAuthenticator, AnyPublicKey, AnySignature, MultiEd25519PublicKey,
+        MultiEd25519Signature, TransactionAuthenticator, TransactionPayload,
     },
 };
 use serde_json::{Value, json};
@@ -371,11 +374,23 @@ async fn rejects_malformed_signatures() {
         secondary_signer_addresses: vec![AccountAddress::ONE],
         secondary_signers: Vec::new(),
     };
+    let passkey = |signature: [u8; 64]| TransactionAuthenticator::SingleSender {
+        sender: Box::new(AccountAuthenticator::SingleKey {
+            public_key: AnyPublicKey::Secp256r1Ecdsa(vec![4; 65].into()),
+            signature: AnySignature::WebAuthn(Assertion {
+                signature: AssertionSignature::Secp256r1Ecdsa(signature.to_vec().into()),
+                authenticator_data: Bytes::new(),
+                client_data_json: Bytes::new(),
+            }),
+        }),
+    };
     for (case, authenticator, status) in [
         ("a short signature", multi(&key, 67), 400),
         ("a short key", multi(&key[1..], 68), 400),
         ("no signature of a signer", unaccompanied, 400),
         ("a signature of zeros", multi(&key, 68), 200),
+        ("a passkey's signature of zeros", passkey([0; 64]), 400),
+        ("a passkey's signature of ones", passkey([1; 64]), 200),
     ] {
         let signed = SignedTransaction {
             authenticator,

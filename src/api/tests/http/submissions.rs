@@ -45,9 +45,10 @@ async fn rejects_malformed_json_submissions() {
             SYNTAX,
         ),
         (changed(&good, "/payload/arguments", json!("0xb0b")), SYNTAX),
+        (changed(&good, "/signature/signature", json!("0x1")), SYNTAX),
         (
             changed(&good, "/signature/signature", json!("0x12")),
-            SYNTAX,
+            invalid,
         ),
         (changed(&good, "/signature/type", json!("nothing")), SYNTAX),
         (

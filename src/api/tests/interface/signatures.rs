@@ -42,11 +42,16 @@ async fn each_member_of_a_signature_is_required() {
         "another type",
     );
     for name in ["public_key", "signature"] {
-        for wrong in ["0x", "0x12", "0x1", "zz"] {
+        for (wrong, expected) in [
+            ("0x", (400, "invalid_input")),
+            ("0x12", (400, "invalid_input")),
+            ("0x1", SYNTAX),
+            ("zz", SYNTAX),
+        ] {
             let body = changed(&good, &format!("/signature/{name}"), json!(wrong));
             assert_error(
                 &api.client.submit_json(&body).await,
-                SYNTAX,
+                expected,
                 &format!("{name} {wrong}"),
             );
         }

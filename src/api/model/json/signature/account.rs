@@ -103,16 +103,19 @@ impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
     fn try_from(signature: AccountSignatureJson) -> Result<Self, SignatureFormError> {
         Ok(match signature {
             AccountSignatureJson::Ed25519(single) => {
-                let (public_key, signature) = single.parts();
+                let (public_key, signature) = single.parts()?;
                 Self::Ed25519 {
                     public_key,
                     signature,
                 }
             }
-            AccountSignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
-                public_key: multi.public_key(),
-                signature: multi.signature(),
-            },
+            AccountSignatureJson::MultiEd25519(multi) => {
+                let (public_key, signature) = multi.parts()?;
+                Self::MultiEd25519 {
+                    public_key,
+                    signature,
+                }
+            }
             AccountSignatureJson::SingleKey(single) => Self::SingleKey {
                 public_key: single.public_key.try_into()?,
                 signature: single.signature.try_into()?,

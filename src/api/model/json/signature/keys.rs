@@ -4,13 +4,18 @@
 //! parts (WebAuthn, keyless, hash-based) has the form of its BCS bytes, as on the reference node.
 
 use super::{
-    convert::SignatureFormError,
+    convert::{SignatureFormError, exact},
     hex_form::{HexArray, HexBytes},
 };
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
 use ledger_types::transaction::{AnyPublicKey, AnySignature, SIGNED_TRANSACTION_DEPTH_MAX};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Name of an Ed25519 key in errors.
+pub(super) const ED25519_KEY: &str = "an Ed25519 public key";
+/// Name of an Ed25519 signature in errors.
+pub(super) const ED25519_SIGNATURE: &str = "an Ed25519 signature";
 
 /// An Ed25519 public key of 32 bytes and a signature of 64 bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -51,16 +56,21 @@ pub(crate) enum AnySignatureJson {
 impl Ed25519Json {
     pub fn new(public_key: &Ed25519PublicKey, signature: &Ed25519Signature) -> Self {
         Self {
-            public_key: HexArray(public_key.0),
-            signature: HexArray(signature.0),
+            public_key: HexArray::new(public_key.0),
+            signature: HexArray::new(signature.0),
         }
     }
 
-    pub fn parts(&self) -> (Ed25519PublicKey, Ed25519Signature) {
-        (
-            Ed25519PublicKey(self.public_key.0),
-            Ed25519Signature(self.signature.0),
-        )
+    /// Returns the key and the signature.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SignatureFormError::Length`] if one of them has another length.
+    pub fn parts(&self) -> Result<(Ed25519PublicKey, Ed25519Signature), SignatureFormError> {
+        Ok((
+            Ed25519PublicKey(exact(ED25519_KEY, &self.public_key)?),
+            Ed25519Signature(exact(ED25519_SIGNATURE, &self.signature)?),
+        ))
     }
 }
 
@@ -86,7 +96,7 @@ pub(super) fn from_bcs<T: DeserializeOwned>(
 impl From<&AnyPublicKey> for PublicKeyJson {
     fn from(key: &AnyPublicKey) -> Self {
         match key {
-            AnyPublicKey::Ed25519(key) => Self::Ed25519(HexArray(key.0)),
+            AnyPublicKey::Ed25519(key) => Self::Ed25519(HexArray::new(key.0)),
             AnyPublicKey::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(HexBytes(bytes.clone())),
             AnyPublicKey::Secp256r1Ecdsa(bytes) => Self::Secp256r1Ecdsa(HexBytes(bytes.clone())),
             AnyPublicKey::Keyless(key) => Self::Keyless(bcs_hex(key)),
@@ -101,7 +111,9 @@ impl TryFrom<PublicKeyJson> for AnyPublicKey {
 
     fn try_from(key: PublicKeyJson) -> Result<Self, SignatureFormError> {
         Ok(match key {
-            PublicKeyJson::Ed25519(key) => Self::Ed25519(Ed25519PublicKey(key.0)),
+            PublicKeyJson::Ed25519(key) => {
+                Self::Ed25519(Ed25519PublicKey(exact(ED25519_KEY, &key)?))
+            }
             PublicKeyJson::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(bytes.0),
             PublicKeyJson::Secp256r1Ecdsa(bytes) => Self::Secp256r1Ecdsa(bytes.0),
             PublicKeyJson::Keyless(bytes) => {
@@ -120,7 +132,7 @@ impl TryFrom<PublicKeyJson> for AnyPublicKey {
 impl From<&AnySignature> for AnySignatureJson {
     fn from(signature: &AnySignature) -> Self {
         match signature {
-            AnySignature::Ed25519(signature) => Self::Ed25519(HexArray(signature.0)),
+            AnySignature::Ed25519(signature) => Self::Ed25519(HexArray::new(signature.0)),
             AnySignature::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(HexBytes(bytes.clone())),
             AnySignature::WebAuthn(assertion) => Self::WebAuthn(bcs_hex(assertion)),
             AnySignature::Keyless(signature) => Self::Keyless(bcs_hex(signature)),
@@ -134,7 +146,9 @@ impl TryFrom<AnySignatureJson> for AnySignature {
 
     fn try_from(signature: AnySignatureJson) -> Result<Self, SignatureFormError> {
         Ok(match signature {
-            AnySignatureJson::Ed25519(signature) => Self::Ed25519(Ed25519Signature(signature.0)),
+            AnySignatureJson::Ed25519(signature) => {
+                Self::Ed25519(Ed25519Signature(exact(ED25519_SIGNATURE, &signature)?))
+            }
             AnySignatureJson::Secp256k1Ecdsa(bytes) => Self::Secp256k1Ecdsa(bytes.0),
             AnySignatureJson::WebAuthn(bytes) => {
                 Self::WebAuthn(from_bcs("a WebAuthn assertion", &bytes)?)

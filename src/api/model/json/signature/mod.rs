@@ -114,21 +114,30 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
         };
         Ok(match signature {
             SignatureJson::Ed25519(single) => {
-                let (public_key, signature) = single.parts();
+                let (public_key, signature) = single.parts()?;
                 Self::Ed25519 {
                     public_key,
                     signature,
                 }
             }
-            SignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
-                public_key: multi.public_key(),
-                signature: multi.signature(),
-            },
-            SignatureJson::MultiAgent(multi) => Self::MultiAgent {
-                sender: Box::new(multi.sender.try_into()?),
-                secondary_signer_addresses: addresses(multi.secondary_signer_addresses),
-                secondary_signers: try_convert_all(multi.secondary_signers)?,
-            },
+            SignatureJson::MultiEd25519(multi) => {
+                let (public_key, signature) = multi.parts()?;
+                Self::MultiEd25519 {
+                    public_key,
+                    signature,
+                }
+            }
+            SignatureJson::MultiAgent(multi) => {
+                if multi.secondary_signer_addresses.is_empty() || multi.secondary_signers.is_empty()
+                {
+                    return Err(SignatureFormError::NoSecondarySigner);
+                }
+                Self::MultiAgent {
+                    sender: Box::new(multi.sender.try_into()?),
+                    secondary_signer_addresses: addresses(multi.secondary_signer_addresses),
+                    secondary_signers: try_convert_all(multi.secondary_signers)?,
+                }
+            }
             SignatureJson::FeePayer(sponsored) => Self::FeePayer {
                 sender: Box::new(sponsored.sender.try_into()?),
                 secondary_signer_addresses: addresses(sponsored.secondary_signer_addresses),

@@ -3,7 +3,11 @@
 //! On the wire, the keys and the threshold are one byte vector, and the signatures and a bitmap
 //! another. The JSON form has the parts as members.
 
-use super::hex_form::HexArray;
+use super::{
+    convert::{SignatureFormError, exact},
+    hex_form::HexArray,
+    keys::{ED25519_KEY, ED25519_SIGNATURE},
+};
 use ledger_types::transaction::{MultiEd25519PublicKey, MultiEd25519Signature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,14 +26,25 @@ pub(crate) struct MultiEd25519Json {
 /// valid signature have none.
 fn split_arrays<const N: usize>(bytes: &[u8]) -> Vec<HexArray<N>> {
     let (arrays, _) = bytes.as_chunks::<N>();
-    arrays.iter().copied().map(HexArray).collect()
+    arrays.iter().copied().map(HexArray::new).collect()
 }
 
-/// Returns the concatenation of all arrays and `end`.
-fn concat<const N: usize>(arrays: &[HexArray<N>], end: &[u8]) -> bytes::Bytes {
-    let mut bytes: Vec<u8> = arrays.iter().flat_map(|array| array.0).collect();
+/// Returns the concatenation of all arrays and `end`. `part` is the name of an array in the error.
+///
+/// # Errors
+///
+/// Returns [`SignatureFormError::Length`] if an array has another length.
+fn concat<const N: usize>(
+    part: &'static str,
+    arrays: &[HexArray<N>],
+    end: &[u8],
+) -> Result<bytes::Bytes, SignatureFormError> {
+    let mut bytes = Vec::with_capacity(arrays.len() * N + end.len());
+    for array in arrays {
+        bytes.extend_from_slice(&exact(part, array)?);
+    }
     bytes.extend_from_slice(end);
-    bytes.into()
+    Ok(bytes.into())
 }
 
 impl MultiEd25519Json {
@@ -43,15 +58,25 @@ impl MultiEd25519Json {
             public_keys: split_arrays(keys),
             signatures: split_arrays(signatures),
             threshold,
-            bitmap: HexArray(*bitmap),
+            bitmap: HexArray::new(*bitmap),
         }
     }
 
-    pub fn public_key(&self) -> MultiEd25519PublicKey {
-        MultiEd25519PublicKey(concat(&self.public_keys, &[self.threshold]))
-    }
-
-    pub fn signature(&self) -> MultiEd25519Signature {
-        MultiEd25519Signature(concat(&self.signatures, &self.bitmap.0))
+    /// Returns the keys with the threshold, and the signatures with the bitmap.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SignatureFormError::Length`] if a key, a signature or the bitmap has another
+    /// length.
+    pub fn parts(
+        &self,
+    ) -> Result<(MultiEd25519PublicKey, MultiEd25519Signature), SignatureFormError> {
+        let bitmap = exact("the bitmap of a multi-ed25519 signature", &self.bitmap)?;
+        let keys = concat(ED25519_KEY, &self.public_keys, &[self.threshold])?;
+        let signatures = concat(ED25519_SIGNATURE, &self.signatures, &bitmap)?;
+        Ok((
+            MultiEd25519PublicKey(keys),
+            MultiEd25519Signature(signatures),
+        ))
     }
 }

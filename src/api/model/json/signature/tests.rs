@@ -79,17 +79,84 @@ fn nests_the_account_signature_of_a_single_sender_and_repeats_its_members() {
 }
 
 #[test]
-fn rejects_keys_and_signatures_of_other_lengths() {
+fn rejects_keys_and_signatures_of_other_lengths_as_invalid_input() {
+    let digits = |count: usize| format!("0x{}", "0".repeat(count));
     let signature = |key_digits: usize, signature_digits: usize| {
-        serde_json::from_value::<SignatureJson>(json!({
+        json!({
             "type": "ed25519_signature",
-            "public_key": "0".repeat(key_digits),
-            "signature": format!("0x{}", "0".repeat(signature_digits)),
+            "public_key": digits(key_digits),
+            "signature": digits(signature_digits),
+        })
+    };
+    decode(signature(64, 128)).unwrap();
+    for (key, sig, reason) in [
+        (
+            62,
+            128,
+            "an Ed25519 public key has 32 bytes, this one has 31",
+        ),
+        (
+            66,
+            128,
+            "an Ed25519 public key has 32 bytes, this one has 33",
+        ),
+        (
+            64,
+            126,
+            "an Ed25519 signature has 64 bytes, this one has 63",
+        ),
+        (0, 0, "an Ed25519 public key has 32 bytes, this one has 0"),
+    ] {
+        let parsed: SignatureJson = serde_json::from_value(signature(key, sig)).unwrap();
+        let error = TransactionAuthenticator::try_from(parsed).unwrap_err();
+        assert_eq!(error.to_string(), reason);
+    }
+    let of_any_kind = |digits_of_signature: usize| {
+        json!({
+            "type": "single_sender",
+            "public_key": { "type": "ed25519", "value": digits(64) },
+            "signature": { "type": "ed25519", "value": digits(digits_of_signature) },
+        })
+    };
+    decode(of_any_kind(128)).unwrap();
+    assert!(decode(of_any_kind(2)).unwrap_err().ends_with("has 1"));
+    let multi_ed25519 = |key: usize, sig: usize, bitmap: usize| {
+        json!({
+            "type": "multi_ed25519_signature",
+            "public_keys": [digits(64), digits(key)],
+            "signatures": [digits(sig)],
+            "threshold": 1,
+            "bitmap": digits(bitmap),
+        })
+    };
+    decode(multi_ed25519(64, 128, 8)).unwrap();
+    for (key, sig, bitmap) in [(62, 128, 8), (64, 126, 8), (64, 128, 6)] {
+        let error = decode(multi_ed25519(key, sig, bitmap)).unwrap_err();
+        assert!(error.contains(" bytes, this one has "), "{error}");
+    }
+    // Digits that are no whole bytes are malformed.
+    assert!(serde_json::from_value::<SignatureJson>(signature(63, 128)).is_err());
+}
+
+#[test]
+fn rejects_a_multi_agent_signature_without_secondary_signers() {
+    let no_account = json!({ "type": "no_account_signature" });
+    let multi_agent = |addresses: Value, signers: Value| {
+        decode(json!({
+            "type": "multi_agent_signature",
+            "sender": no_account,
+            "secondary_signer_addresses": addresses,
+            "secondary_signers": signers,
         }))
     };
-    assert!(signature(64, 128).is_ok());
-    for (key, sig) in [(62, 128), (64, 126), (63, 128), (66, 128), (0, 0)] {
-        assert!(signature(key, sig).is_err(), "{key} {sig}");
+    multi_agent(json!(["0x1"]), json!([no_account])).unwrap();
+    for (addresses, signers) in [
+        (json!([]), json!([])),
+        (json!(["0x1"]), json!([])),
+        (json!([]), json!([no_account])),
+    ] {
+        let error = multi_agent(addresses, signers).unwrap_err();
+        assert!(error.contains("at least one secondary signer"), "{error}");
     }
 }
 

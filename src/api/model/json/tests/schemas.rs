@@ -219,7 +219,7 @@ fn accepts_exactly_the_submissions_that_the_parser_accepts() {
         ("payload", json!({"type": "entry_function_payload"})),
         (
             "signature",
-            json!({"type": "ed25519_signature", "public_key": "0x00", "signature": "0x00"}),
+            json!({"type": "ed25519_signature", "public_key": "0xzz", "signature": "0x00"}),
         ),
         (
             "signature",

@@ -80,7 +80,7 @@ fn rejects_bodies_that_are_not_submissions() {
         ("payload", json!({ "type": "nothing" })),
         (
             "signature",
-            json!({ "type": "ed25519_signature", "public_key": "0x00", "signature": "0x00" }),
+            json!({ "type": "ed25519_signature", "public_key": "0xzz", "signature": "0x00" }),
         ),
         ("signature", Value::Null),
     ] {

@@ -270,7 +270,7 @@ async fn a_message_names_each_wrong_member_by_its_path() {
 async fn a_message_has_the_path_and_the_cause() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
-    let merged = json!({ "type": "single_sender", "public_key": "0x00", "signature": "0x00" });
+    let merged = json!({ "type": "single_sender", "public_key": "0x0g", "signature": "0x00" });
     let without_key = without(&good["signature"], "", "public_key");
     let rows = [
         (
@@ -280,8 +280,8 @@ async fn a_message_has_the_path_and_the_cause() {
         ),
         (
             "/signature/public_key",
-            json!("0x00"),
-            "signature.public_key: expected 64 hex digits, got 2",
+            json!("0x0g"),
+            "signature.public_key: Invalid character 'g' at position 1",
         ),
         (
             "/payload/type_arguments",
@@ -301,7 +301,7 @@ async fn a_message_has_the_path_and_the_cause() {
         (
             "/signature",
             merged,
-            "signature: public_key: expected 64 hex digits, got 2",
+            "signature: public_key: Invalid character 'g' at position 1",
         ),
     ];
     for (pointer, wrong, expected) in rows {

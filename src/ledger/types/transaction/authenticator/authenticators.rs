@@ -151,7 +151,7 @@ impl TransactionAuthenticator {
 
     /// Returns the sender's account authenticator, or `None` if the transaction has one of the two
     /// forms without it.
-    pub(super) fn sender_account_authenticator(&self) -> Option<&AccountAuthenticator> {
+    pub fn sender_account_authenticator(&self) -> Option<&AccountAuthenticator> {
         match self {
             Self::Ed25519 { .. } | Self::MultiEd25519 { .. } => None,
             Self::MultiAgent { sender, .. }

@@ -187,7 +187,7 @@ fn address() -> impl Strategy<Value = AccountAddress> {
 }
 
 pub fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
-    let secondary = || (vec(address(), 0..3), vec(account(), 0..3));
+    let secondary = |min| (vec(address(), min..3), vec(account(), min..3));
     prop_oneof![
         (ed25519_key(), ed25519_signature()).prop_map(|(public_key, signature)| {
             TransactionAuthenticator::Ed25519 {
@@ -201,7 +201,7 @@ pub fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
                 signature,
             }
         }),
-        (account().prop_map(Box::new), secondary()).prop_map(|(sender, (addresses, signers))| {
+        (account().prop_map(Box::new), secondary(1)).prop_map(|(sender, (addresses, signers))| {
             TransactionAuthenticator::MultiAgent {
                 sender,
                 secondary_signer_addresses: addresses,
@@ -210,7 +210,7 @@ pub fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
         }),
         (
             account().prop_map(Box::new),
-            secondary(),
+            secondary(0),
             address(),
             account().prop_map(Box::new)
         )
