@@ -171,7 +171,9 @@ fn check_rows(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
 fn native_supply(chain: &Chain, state: &dyn StateView) -> Result<u128, StateError> {
     let registry = chain.registry();
     let coin = registry.native_coin().to_string();
-    let call = registry.view_from_json("0x1::coin::supply", &[coin], &[]);
+    let function = "0x1::coin::supply".parse();
+    let function = function.expect("the full name of a function");
+    let call = registry.view_from_json(&function, &[coin], &[]);
     let call = call.expect("the framework has the function");
     let error = |error: &dyn ToString| StateError(error.to_string());
     let output = view(chain, state, &call, None).map_err(|failure| error(&failure))?;

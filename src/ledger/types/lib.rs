@@ -98,7 +98,8 @@ pub use transaction::{
     SignedTransaction, Transaction, TransactionInfo, decode_signed_transaction,
 };
 pub use type_tag::{
-    Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeParseError, TypeTag,
+    FunctionId, FunctionIdError, Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX,
+    TypeParseError, TypeTag,
 };
 pub use upgrade::{FrameworkUpgrade, UpgradeError};
 pub use validators::{

@@ -3,7 +3,7 @@
 
 use crate::{Function, ModuleRegistry, SchemaError, TypeSignature};
 use bytes::Bytes;
-use ledger_types::{EntryFunction, Identifier, ModuleId, TYPE_DEPTH_MAX, TypeTag};
+use ledger_types::{EntryFunction, FunctionId, TYPE_DEPTH_MAX, TypeTag};
 use serde_json::Value;
 
 /// Maximum number of characters of client input that an error message repeats.
@@ -25,15 +25,12 @@ enum CallKind {
     View,
 }
 
-fn unknown_function(kind: CallKind, function: &str) -> SchemaError {
+fn unknown_function(kind: CallKind, function: &FunctionId) -> SchemaError {
     let kind = match kind {
         CallKind::Entry => "entry",
         CallKind::View => "view",
     };
-    SchemaError(format!(
-        "could not find {kind} function by {}",
-        truncated(function)
-    ))
+    SchemaError(format!("could not find {kind} function by {function}"))
 }
 
 impl Function {
@@ -47,7 +44,7 @@ impl Function {
 }
 
 impl ModuleRegistry {
-    /// Builds a call of an entry function from JSON. `function` is `0x1::module::name`.
+    /// Builds a call of an entry function from JSON.
     ///
     /// # Errors
     ///
@@ -55,7 +52,7 @@ impl ModuleRegistry {
     /// arguments is wrong, or if one of them is invalid.
     pub fn call_from_json(
         &self,
-        function: &str,
+        function: &FunctionId,
         type_arguments: &[String],
         arguments: &[Value],
     ) -> Result<EntryFunction, SchemaError> {
@@ -70,7 +67,7 @@ impl ModuleRegistry {
     /// Returns the errors of [`Self::call_from_json`], for view functions.
     pub fn view_from_json(
         &self,
-        function: &str,
+        function: &FunctionId,
         type_arguments: &[String],
         arguments: &[Value],
     ) -> Result<EntryFunction, SchemaError> {
@@ -80,16 +77,17 @@ impl ModuleRegistry {
     fn parse_call(
         &self,
         kind: CallKind,
-        function: &str,
+        function: &FunctionId,
         type_arguments: &[String],
         arguments: &[Value],
     ) -> Result<EntryFunction, SchemaError> {
         let unknown = || unknown_function(kind, function);
-        let (module, name) = function.rsplit_once("::").ok_or_else(unknown)?;
-        let module: ModuleId = module.parse().map_err(|_| unknown())?;
-        let name: Identifier = name.trim().parse().map_err(|_| unknown())?;
+        let FunctionId {
+            module,
+            function: name,
+        } = function;
         let declared = self
-            .function(&module, &name)
+            .function(module, name)
             .filter(|function| function.is_entry() || kind == CallKind::View)
             .ok_or_else(unknown)?;
         let type_args = parse_type_arguments(declared, type_arguments)?;
@@ -124,8 +122,8 @@ impl ModuleRegistry {
             })
             .collect::<Result<_, _>>()?;
         Ok(EntryFunction {
-            module,
-            function: name,
+            module: module.clone(),
+            function: name.clone(),
             type_args,
             args,
         })

@@ -38,8 +38,8 @@ fn transfer(chain: &Chain, sender: AccountAddress) -> TransactionBuilder {
 pub(super) fn long_call(chain: &Chain, sender: AccountAddress) -> TransactionBuilder {
     const TRANSFERS: usize = 1_500;
     let arguments = [json!(vec!["0xb0b"; TRANSFERS]), json!(vec!["1"; TRANSFERS])];
-    let function = "0x1::node_account::batch_transfer";
-    let call = chain.registry().call_from_json(function, &[], &arguments);
+    let function = "0x1::node_account::batch_transfer".parse().unwrap();
+    let call = chain.registry().call_from_json(&function, &[], &arguments);
     TransactionBuilder::call(chain, sender, call.unwrap()).max_gas_amount(10_000)
 }
 

@@ -9,6 +9,7 @@ mod call;
 mod certificate;
 mod changes;
 mod events;
+mod function;
 mod hex_form;
 mod json_string;
 mod parse;

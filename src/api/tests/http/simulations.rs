@@ -449,7 +449,8 @@ async fn a_simulation_beyond_its_time_is_out_of_gas_and_its_block_is_not() {
     let transfer = Transfer::new(0, 0);
     let arguments = [json!(vec!["0xb0b"; 1_500]), json!(vec!["1"; 1_500])];
     let registry = api.chain.registry();
-    let call = registry.call_from_json("0x1::node_account::batch_transfer", &[], &arguments);
+    let function = "0x1::node_account::batch_transfer".parse().unwrap();
+    let call = registry.call_from_json(&function, &[], &arguments);
     let payload = TransactionPayload::EntryFunction(call.unwrap());
     let batch = transfer.sign_payload(&api.chain, payload);
     let mut unsigned = batch.clone();

@@ -32,12 +32,12 @@ async fn a_rotated_key_is_blocked_until_it_is_rotated_back() {
     // Transactions with nonces do not use the sequence number.
     let rotate = async |nonce: u64, signer: &Ed25519PrivateKey, to: &Ed25519PrivateKey| {
         let key = to.public_key().authentication_key();
-        let function = "0x1::account::rotate_authentication_key_call";
+        let function = "0x1::account::rotate_authentication_key_call".parse();
         let arguments = [json!(format!("0x{}", hex::encode(key.as_bytes())))];
         let call = api
             .chain
             .registry()
-            .call_from_json(function, &[], &arguments);
+            .call_from_json(&function.unwrap(), &[], &arguments);
         let call = TransactionPayload::EntryFunction(call.unwrap());
         let raw = Transfer::orderless(3).raw(
             &api.chain,

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub fn exchange(chain: &Chain) -> TransactionPayload {
     let coin = chain.registry().native_coin().to_string();
     let call = chain.registry().call_from_json(
-        "0x1::exchange::exchange_coins",
+        &"0x1::exchange::exchange_coins".parse().unwrap(),
         &[coin.clone(), coin],
         &[json!("1"), json!("2")],
     );
@@ -99,7 +99,8 @@ impl Transfer {
         function: &str,
         arguments: &[Value],
     ) -> SignedTransaction {
-        let call = chain.registry().call_from_json(function, &[], arguments);
+        let function = function.parse().unwrap();
+        let call = chain.registry().call_from_json(&function, &[], arguments);
         self.sign_payload(chain, TransactionPayload::EntryFunction(call.unwrap()))
     }
 

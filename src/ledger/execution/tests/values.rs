@@ -243,7 +243,8 @@ fn limits_the_nesting_of_types() {
     let call = |depth: usize| {
         let nested = (1..depth).fold("u8".to_owned(), |inner, _| format!("vector<{inner}>"));
         let arguments = [json!("0x2"), json!("1")];
-        registry.call_from_json("0x1::coin::transfer", &[nested], &arguments)
+        let function = "0x1::coin::transfer".parse().unwrap();
+        registry.call_from_json(&function, &[nested], &arguments)
     };
     assert_eq!(call(TYPE_DEPTH_MAX - 1).map(|_| ()), Ok(()));
     for depth in [TYPE_DEPTH_MAX, TYPE_DEPTH_MAX + 1, 100] {
@@ -259,8 +260,9 @@ fn limits_the_nesting_of_types() {
 #[test]
 fn reads_calls_by_the_declaration() {
     let registry = registry();
-    let call =
-        |function: &str, arguments: Vec<Value>| registry.call_from_json(function, &[], &arguments);
+    let call = |function: &str, arguments: Vec<Value>| {
+        registry.call_from_json(&function.parse().unwrap(), &[], &arguments)
+    };
     let valid_call = call(
         "0x1::aptos_account::transfer",
         vec![json!("0x2"), json!("7")],
@@ -297,19 +299,11 @@ fn reads_calls_by_the_declaration() {
 fn truncates_client_input_in_errors() {
     let registry = registry();
     let long = "x".repeat(100_000);
+    let transfer = "0x1::aptos_account::transfer".parse().unwrap();
     let calls = [
-        registry.call_from_json(&long, &[], &[]),
-        registry.call_from_json("0x1::aptos_account::transfer", &[], &[json!(long)]),
-        registry.call_from_json(
-            "0x1::aptos_account::transfer",
-            &[],
-            &[json!(long), json!(long)],
-        ),
-        registry.call_from_json(
-            "0x1::aptos_account::transfer",
-            &[],
-            &[json!("0x1"), json!([long])],
-        ),
+        registry.call_from_json(&transfer, &[], &[json!(long)]),
+        registry.call_from_json(&transfer, &[], &[json!(long), json!(long)]),
+        registry.call_from_json(&transfer, &[], &[json!("0x1"), json!([long])]),
     ];
     for call in calls {
         assert!(call.unwrap_err().to_string().len() < 1_000);

@@ -12,9 +12,9 @@ mod raw;
 
 pub use authenticator::{
     AbstractData, AccountAuthenticator, AnyPublicKey, AnySignature, EphemeralCertificate,
-    EphemeralPublicKey, EphemeralSignature, FederatedKeylessPublicKey, FunctionInfo,
-    KeylessPublicKey, KeylessSignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey,
-    OpenIdCertificate, SIGNATURES_MAX, SlhDsaPublicKey, SlhDsaSignature, TransactionAuthenticator,
+    EphemeralPublicKey, EphemeralSignature, FederatedKeylessPublicKey, KeylessPublicKey,
+    KeylessSignature, MultiEd25519PublicKey, MultiEd25519Signature, MultiKey, OpenIdCertificate,
+    SIGNATURES_MAX, SlhDsaPublicKey, SlhDsaSignature, TransactionAuthenticator,
     ZeroKnowledgeCertificate, ZeroKnowledgeProof,
 };
 pub use checked::CheckedTransaction;

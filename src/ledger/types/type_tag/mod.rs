@@ -5,4 +5,7 @@ mod parse;
 mod tag;
 
 pub use parse::TypeParseError;
-pub use tag::{Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
+pub use tag::{
+    FunctionId, FunctionIdError, Identifier, IdentifierError, ModuleId, StructTag, TYPE_DEPTH_MAX,
+    TypeTag,
+};

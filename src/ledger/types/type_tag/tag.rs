@@ -120,6 +120,44 @@ impl fmt::Display for ModuleId {
     }
 }
 
+/// Full name of a function.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FunctionId {
+    /// Module of the function.
+    pub module: ModuleId,
+    /// Name of the function.
+    pub function: Identifier,
+}
+
+impl fmt::Display for FunctionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}::{}", self.module, self.function)
+    }
+}
+
+/// The error of parsing a text that is not the full name of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected address::module::function")]
+pub struct FunctionIdError;
+
+impl FromStr for FunctionId {
+    type Err = FunctionIdError;
+
+    /// Parses address, module and name. The address may lack `0x`, as everywhere.
+    fn from_str(text: &str) -> Result<Self, FunctionIdError> {
+        let mut parts = text.splitn(3, "::");
+        let mut next = || parts.next().ok_or(FunctionIdError);
+        let (address, module, function) = (next()?, next()?, next()?);
+        Ok(Self {
+            module: ModuleId {
+                address: address.parse().map_err(|_| FunctionIdError)?,
+                name: module.parse().map_err(|_| FunctionIdError)?,
+            },
+            function: function.parse().map_err(|_| FunctionIdError)?,
+        })
+    }
+}
+
 /// A type. The wire format fixes the order of the variants.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the variants are the types of their names")]

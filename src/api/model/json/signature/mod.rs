@@ -6,14 +6,13 @@
 mod account;
 mod bitmap;
 mod convert;
-mod function;
 mod keys;
 mod multi;
 mod multi_agent;
 mod multi_key;
 mod single_sender;
 
-use super::{JsonString, hex_form, tagged::deserialize_tagged};
+use super::{JsonString, function, hex_form, tagged::deserialize_tagged};
 use account::AccountSignatureJson;
 use convert::{SignatureFormError, try_convert_all};
 use keys::Ed25519Json;

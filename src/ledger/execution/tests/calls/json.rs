@@ -18,10 +18,11 @@ fn from_json(
 ) -> Result<EntryFunction, SchemaError> {
     let registry = caller.chain.chain.registry();
     let type_args: Vec<String> = type_args.iter().map(ToString::to_string).collect();
+    let name = function.name.parse().expect("the name of a function");
     if function.is_entry {
-        registry.call_from_json(&function.name, &type_args, arguments)
+        registry.call_from_json(&name, &type_args, arguments)
     } else {
-        registry.view_from_json(&function.name, &type_args, arguments)
+        registry.view_from_json(&name, &type_args, arguments)
     }
 }
 

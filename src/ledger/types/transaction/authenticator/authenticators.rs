@@ -1,10 +1,10 @@
 //! The authenticator of an account and that of a transaction.
 
 use super::{
-    AbstractData, AnyPublicKey, AnySignature, FunctionInfo, MultiEd25519PublicKey,
-    MultiEd25519Signature, MultiKey,
+    AbstractData, AnyPublicKey, AnySignature, MultiEd25519PublicKey, MultiEd25519Signature,
+    MultiKey,
 };
-use crate::{AccountAddress, Discard};
+use crate::{AccountAddress, Discard, FunctionId};
 use bytes::Bytes;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub enum AccountAuthenticator {
     },
     NoAccountAuthenticator,
     Abstract {
-        function_info: FunctionInfo,
+        function_info: FunctionId,
         auth_data: Box<AbstractData>,
     },
 }

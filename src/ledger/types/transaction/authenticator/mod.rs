@@ -21,6 +21,6 @@ pub use keys::{
 };
 pub use unsupported::{
     AbstractData, EphemeralCertificate, EphemeralPublicKey, EphemeralSignature,
-    FederatedKeylessPublicKey, FunctionInfo, KeylessPublicKey, KeylessSignature, OpenIdCertificate,
+    FederatedKeylessPublicKey, KeylessPublicKey, KeylessSignature, OpenIdCertificate,
     SlhDsaPublicKey, SlhDsaSignature, ZeroKnowledgeCertificate, ZeroKnowledgeProof,
 };

@@ -9,7 +9,7 @@
 //! undecodable bytes. The content is not interpreted. In memory, a value takes at most a small
 //! multiple of its encoded size.
 
-use crate::{AccountAddress, Identifier, ModuleId};
+use crate::AccountAddress;
 use bytes::Bytes;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, webauthn::Assertion};
 use serde::{Deserialize, Serialize};
@@ -158,15 +158,6 @@ byte_vector_of!(
     SlhDsaSignature,
     7_856
 );
-
-/// The function that authenticates an abstract account.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct FunctionInfo {
-    /// Module of the function.
-    pub module: ModuleId,
-    /// Name of the function.
-    pub function: Identifier,
-}
 
 /// Input of the authentication function. The order of the variants is part of the BCS format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -1,14 +1,17 @@
-//! JSON form of the function that authenticates for an abstract account: `0x1::module::function`.
+//! JSON form of the name of a function: `0x1::module::function`.
 
-use crate::model::json::text_schema::function_schema;
-use ledger_types::{Identifier, ModuleId, transaction::FunctionInfo};
+use super::text_schema::function_schema;
+use ledger_types::FunctionId;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::borrow::Cow;
 
+/// Maximum number of characters of a malformed name that an error message repeats.
+const ECHO_CHARS_MAX: usize = 200;
+
 /// A function, represented in JSON by its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct FunctionText(pub FunctionInfo);
+pub(crate) struct FunctionText(pub FunctionId);
 
 impl JsonSchema for FunctionText {
     fn schema_name() -> Cow<'static, str> {
@@ -22,20 +25,16 @@ impl JsonSchema for FunctionText {
 
 impl Serialize for FunctionText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let FunctionInfo { module, function } = &self.0;
-        serializer.collect_str(&format_args!("{module}::{function}"))
+        serializer.collect_str(&self.0)
     }
 }
 
 impl<'de> Deserialize<'de> for FunctionText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let parts = text.rsplit_once("::");
-        let (module, function) = parts
-            .ok_or_else(|| D::Error::custom("a function is written as 0x1::module::function"))?;
-        Ok(Self(FunctionInfo {
-            module: module.parse::<ModuleId>().map_err(D::Error::custom)?,
-            function: function.parse::<Identifier>().map_err(D::Error::custom)?,
-        }))
+        text.parse().map(Self).map_err(|error| {
+            let start: String = text.chars().take(ECHO_CHARS_MAX).collect();
+            D::Error::custom(format_args!("{error}, got {start:?}"))
+        })
     }
 }
