@@ -66,7 +66,7 @@ impl Fixture {
             .block_on(Node::start(chain.clone(), store, None, config))
             .expect("it starts");
         Self {
-            state: ApiState::new(node.handle(), ApiConfig::default()),
+            state: ApiState::new(node.handle(), ApiConfig::default(), ""),
             system,
             _node: node,
             chain,

@@ -34,8 +34,6 @@ pub struct ApiConfig {
     pub compression_enabled: bool,
     /// Initial switches. The operator can change them while the node runs.
     pub switches: SwitchSettings,
-    /// Commit of the build, which is no setting; empty if it is unknown.
-    pub git_hash: &'static str,
 }
 
 impl Default for ApiConfig {
@@ -53,7 +51,6 @@ impl Default for ApiConfig {
             max_streams_per_connection: 128,
             compression_enabled: true,
             switches: SwitchSettings::default(),
-            git_hash: "",
         }
     }
 }

@@ -42,7 +42,7 @@
 //! store.initialize(&genesis, &execute_genesis(&genesis, &chain))?;
 //! let node = Node::start(chain, store, None, NodeConfig::default()).await?;
 //!
-//! let state = ApiState::new(node.handle(), ApiConfig::default());
+//! let state = ApiState::new(node.handle(), ApiConfig::default(), "");
 //! let app = test::init_service(App::new().configure(|app| configure(app, &state))).await;
 //! let request = test::TestRequest::get().uri("/v1").to_request();
 //! let ledger: serde_json::Value = test::call_and_read_body_json(&app, request).await;

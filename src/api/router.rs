@@ -77,10 +77,12 @@ pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
 
 impl ApiState {
     /// Creates the state of an interface to `node`.
-    pub fn new(node: NodeHandle, config: ApiConfig) -> Self {
+    ///
+    /// `git_hash` is the commit of the build, or empty if it is unknown.
+    pub fn new(node: NodeHandle, config: ApiConfig, git_hash: &'static str) -> Self {
         let meters = RouteMeters::of_table(&routes::table());
         let document = RenderedDocument::new(openapi_document);
-        Self::with_routes(node, config, meters, document)
+        Self::with_routes(node, config, git_hash, meters, document)
     }
 }
 

@@ -31,6 +31,8 @@ pub struct ApiState {
     /// Classes of client addresses, with a secret of the process.
     pub client_keys: ClientKeys,
     pub(crate) node: NodeHandle,
+    /// Commit of the build, empty if it is unknown.
+    pub(crate) git_hash: &'static str,
     /// The configuration at the start. The limits that [`Self::set_in_flight_max`] and the methods
     /// after it change are not read here.
     pub(crate) config: Arc<ApiConfig>,
@@ -54,6 +56,7 @@ impl ApiState {
     pub(crate) fn with_routes(
         node: NodeHandle,
         config: ApiConfig,
+        git_hash: &'static str,
         route_meters: RouteMeters,
         document: RenderedDocument,
     ) -> Self {
@@ -75,6 +78,7 @@ impl ApiState {
             compressors: Compressors::default(),
             delayed_waits: Arc::default(),
             config: Arc::new(config),
+            git_hash,
             node,
         }
     }

@@ -76,7 +76,7 @@ pub(super) async fn index(cx: RequestContext) -> Result<LedgerResponse, ApiError
     let is_full_node = cx.node().is_full_node();
     cx.respond(
         ledger_info,
-        || IndexJson::new(&ledger_info, is_full_node, cx.state.config.git_hash),
+        || IndexJson::new(&ledger_info, is_full_node, cx.state.git_hash),
         || IndexBcs::new(&ledger_info, is_full_node),
     )
 }

@@ -21,7 +21,7 @@ use crate::{
 };
 use actix_web::web::ServiceConfig;
 use ledger_actors::{NodeHandle, name_thread};
-use ledger_api::{ApiConfig, ApiState, Connection};
+use ledger_api::{ApiState, Connection};
 use ledger_http::{
     CertificateHolder, ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry,
 };
@@ -118,11 +118,7 @@ impl Listeners {
         resources: ListenerResources,
     ) -> Result<Self, RunError> {
         check_threads(settings, genesis)?;
-        let api_config = ApiConfig {
-            git_hash: git_hash(),
-            ..settings.api.clone()
-        };
-        let state = ApiState::new(node.clone(), api_config);
+        let state = ApiState::new(node.clone(), settings.api.clone(), git_hash());
         let parts = Parts {
             settings,
             connections: resources.connections,

@@ -45,7 +45,7 @@ impl Fixture {
         let node = Node::start(chain, store, None, config.settings().node.clone());
         let node = node.await.unwrap();
         let targets = Targets {
-            api: ApiState::new(node.handle(), config.settings().api.clone()),
+            api: ApiState::new(node.handle(), config.settings().api.clone(), ""),
             node: node.handle(),
             connections: Arc::new(KeyedLimit::new(
                 config.settings().api_listener.max_connections_per_address,

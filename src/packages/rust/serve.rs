@@ -45,7 +45,7 @@ pub(crate) fn serve(
         let (chain, store) = create(options);
         let node = Node::start_with_clock(chain, store, None, node_config(), node_clock(clock));
         let node = node.await.expect("the node starts");
-        let state = ApiState::new(node.handle(), api_config());
+        let state = ApiState::new(node.handle(), api_config(), "");
         let listener = Listener::start(&listener_options(), move |config| {
             ledger_api::configure(config, &state);
         });

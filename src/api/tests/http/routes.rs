@@ -1,7 +1,7 @@
 //! Successful requests of every route, in JSON and in BCS.
 
 use crate::kit::{
-    Settings, TestApi, Transfer, assert_error,
+    GIT_HASH, Settings, TestApi, Transfer, assert_error,
     layouts::{Index, decode},
     ledger_headers, ok_bcs, ok_json, recipient_store,
 };
@@ -115,9 +115,7 @@ async fn shows_the_same_index_in_bcs_as_in_json() {
 
 #[actix_web::test]
 async fn reports_ledger_information_health_and_gas_price() {
-    let mut settings = Settings::default();
-    settings.api.git_hash = "3cbf7774a1b2";
-    let api = TestApi::start(settings).await;
+    let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     for path in ["/v1", "/v1/"] {
         let response = api.client.get(path).await;
@@ -140,7 +138,7 @@ async fn reports_ledger_information_health_and_gas_price() {
             "node_role": "validator",
             "oldest_block_height": oldest_height.to_string(),
             "block_height": height.to_string(),
-            "git_hash": "3cbf7774a1b2",
+            "git_hash": GIT_HASH,
         });
         assert_eq!(info, expected);
         assert_eq!((chain_id, version, height), (4, 3, 1));

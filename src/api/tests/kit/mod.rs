@@ -62,6 +62,9 @@ pub struct TestApi {
 /// Maximum size of a body of the node under test, in bytes. The chain's largest transaction fits.
 pub const BODY_BYTES_MAX: usize = 128 * 1024;
 
+/// Commit of the build of the node under test.
+pub const GIT_HASH: &str = "3cbf7774a1b2";
+
 const STORE_OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 16 * 1024 * 1024,
 };
@@ -186,7 +189,7 @@ impl TestApi {
         let node = Node::start_with_clock(chain.clone(), store, None, node_config, clock)
             .await
             .unwrap();
-        let state = ApiState::new(node.handle(), api_config);
+        let state = ApiState::new(node.handle(), api_config, GIT_HASH);
         let served = state.clone();
         let mut listener = Listener::start(&listener_options(), move |config| {
             configure(config, &served);

@@ -226,7 +226,7 @@ async fn waits_for_another_reload_of_the_certificate() {
                 false,
                 Targets {
                     node: node.handle(),
-                    api: ApiState::new(node.handle(), settings.api.clone()),
+                    api: ApiState::new(node.handle(), settings.api.clone(), ""),
                     connections: Arc::new(KeyedLimit::new(1)),
                 },
             ),

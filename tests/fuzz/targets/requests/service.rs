@@ -62,7 +62,7 @@ fn start_service() -> NodeService {
         max_body_bytes: 128 * 1024,
         ..ApiConfig::default()
     };
-    let state = ApiState::new(node.handle(), config);
+    let state = ApiState::new(node.handle(), config, "");
     let app = App::new().configure(|config| configure(config, &state));
     let app = Rc::new(system.block_on(init_service(app)));
     let call = move |request: TestRequest| {
