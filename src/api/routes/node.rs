@@ -255,13 +255,9 @@ pub(super) async fn healthy(
     }
     let waiting_secs = cx.node().oldest_waiting_secs();
     if let (Some(DecimalText(age_max_secs)), Some(waiting_secs)) = (age_max_secs, waiting_secs) {
-        let now = Duration::from_micros(cx.node().now_usecs());
-        let block_age = now.saturating_sub(Duration::from_micros(ledger_info.timestamp_usecs));
-        check_age(
-            block_age.min(Duration::from_secs(waiting_secs)),
-            age_max_secs,
-        )
-        .map_err(|problem| problem.at(ledger_info))?;
+        let now_usecs = cx.node().now_usecs();
+        let age = idle_time(now_usecs, ledger_info.timestamp_usecs, waiting_secs);
+        check_age(age, age_max_secs).map_err(|problem| problem.at(ledger_info))?;
     }
     let health = |clock, consensus| Health {
         message: format!("{}-node:ok", cx.chain().vendor().lower()),
@@ -318,6 +314,13 @@ fn describe_drift(status: ClockStatus) -> Option<String> {
         )),
         ClockState::Behind => Some(format!("the system clock is {secs} s behind block time")),
     }
+}
+
+/// Returns the time without a block while a transaction waits. A block ahead of the clock is new:
+/// the clock of the node may be behind those of the validators.
+fn idle_time(now_usecs: u64, block_usecs: u64, waiting_secs: u64) -> Duration {
+    let block_age = Duration::from_micros(now_usecs.saturating_sub(block_usecs));
+    block_age.min(Duration::from_secs(waiting_secs))
 }
 
 /// Checks the time without a block while a transaction waits.
@@ -404,6 +407,16 @@ mod tests {
             let words = words(state, drift_usecs).unwrap();
             assert!(words.contains(part), "{words}");
         }
+    }
+
+    #[test]
+    fn counts_from_the_later_of_the_newest_block_and_the_oldest_transaction() {
+        let secs = |now: u64, block: u64, waiting| {
+            idle_time(now * 1_000_000, block * 1_000_000, waiting).as_secs()
+        };
+        assert_eq!(secs(100, 90, 20), 10);
+        assert_eq!(secs(100, 70, 20), 20);
+        assert_eq!(secs(100, 160, 20), 0, "a block ahead of the clock");
     }
 
     #[test]
