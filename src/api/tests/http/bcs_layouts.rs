@@ -8,39 +8,82 @@ use crate::kit::{
     },
     ok_bcs, ok_json, recipient_store,
 };
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ledger_crypto::Ed25519Signature;
 use ledger_types::{AccountAddress, transaction::TransactionAuthenticator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A body that the reference node sent.
+/// A request with the recorded response of the reference node.
 #[derive(Deserialize)]
 struct Recorded {
-    name: String,
-    layout: String,
-    bcs: String,
+    id: String,
+    answer: Answer,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    bcs_b64: String,
+    /// The shortened parts of the body, if any.
+    cut: Option<Value>,
 }
 
 #[test]
 fn decodes_recorded_bodies_of_the_reference_node() {
-    let recorded = include_str!("../../../../tests/golden/bcs_answers.json");
-    let recorded: Vec<Recorded> = serde_json::from_str(recorded).unwrap();
-    assert!(!recorded.is_empty());
-    for Recorded { name, layout, bcs } in recorded {
-        let body = hex::decode(bcs).unwrap();
-        match &layout[..] {
-            "index" => drop(decode::<Index>(&body, &name)),
-            "view" => drop(decode::<(u8, String, String, u8, String, String)>(
-                &body, &name,
-            )),
-            "modules" => drop(decode::<BTreeMap<String, bytes::Bytes>>(&body, &name)),
-            "by_hash" => drop(decode::<Found>(&body, &name)),
-            "block" => drop(decode::<Block>(&body, &name)),
-            "simulation" => drop(decode::<Committed>(&body, &name)),
-            other => panic!("{name} has the unknown layout {other}"),
+    let packed = include_bytes!("../../../../tests/golden/recorded/answers.jsonl.zst");
+    let lines = zstd::decode_all(&packed[..]).unwrap();
+    let lines = lines
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let mut decoded = BTreeMap::new();
+    for line in lines {
+        let Recorded { id, answer } = serde_json::from_slice(line).unwrap();
+        if answer.cut.is_some() || answer.bcs_b64.is_empty() {
+            continue;
         }
+        let body = BASE64_STANDARD.decode(answer.bcs_b64).unwrap();
+        let layout = match id.split_once('.') {
+            _ if id == "view.call.fa_metadata.bcs" => {
+                drop(decode::<(u8, String, String, u8, String, String)>(
+                    &body, &id,
+                ));
+                "view"
+            }
+            Some(("index", _)) => {
+                drop(decode::<Index>(&body, &id));
+                "index"
+            }
+            Some(("modules", _)) => {
+                drop(decode::<BTreeMap<String, bytes::Bytes>>(&body, &id));
+                "modules"
+            }
+            Some(("by_hash" | "wait_by_hash" | "by_version", _)) => {
+                drop(decode::<Found>(&body, &id));
+                "transaction"
+            }
+            Some(("block", _)) => {
+                drop(decode::<Block>(&body, &id));
+                "block"
+            }
+            Some(("simulate", form)) if form.starts_with("json.") => {
+                drop(decode::<Committed>(&body, &id));
+                "simulation"
+            }
+            _ => continue,
+        };
+        *decoded.entry(layout).or_insert(0) += 1;
     }
+    let expected = [
+        ("block", 15),
+        ("index", 6),
+        ("modules", 2),
+        ("simulation", 25),
+        ("transaction", 54),
+        ("view", 1),
+    ];
+    assert_eq!(decoded, expected.into());
 }
 
 /// Returns the changes of a transaction: for each key its operation, 0 creation, 1 modification, 2
