@@ -25,6 +25,10 @@ use std::{
 
 const ACCOUNTS: u64 = 10_000;
 
+/// The allocator of the node.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     divan::main();
 }
