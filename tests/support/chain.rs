@@ -203,7 +203,7 @@ impl MemoryChain {
         let mut store: FungibleStore = bcs::from_bytes(member).expect("a store");
         store.balance = balance;
         let member = bcs::to_bytes(&store).expect("a store has a BCS form");
-        group.insert(tag, member.into());
+        group.insert(&tag, member.into());
         *slot = group.encode();
     }
 

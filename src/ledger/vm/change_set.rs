@@ -215,7 +215,7 @@ impl<'a> ChangeSet<'a> {
         meter: &mut GasMeter,
         address: AccountAddress,
         path: &[u8],
-        tag: Bytes,
+        tag: &[u8],
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
         charge_access(meter, StateKey::length_with_path(path), value.as_deref())?;

@@ -308,8 +308,9 @@ impl<'a> Context<'a> {
         if T::IS_GROUP_MEMBER {
             let registry = self.chain.registry();
             let tag = registry.tag_bytes_of::<T>(type_args);
+            let path = registry.group_path();
             self.changes
-                .put_member(&mut self.meter, address, registry.group_path(), tag, value)
+                .put_member(&mut self.meter, address, path, &tag, value)
         } else {
             let key = self.resource_key::<T>(&address, type_args);
             self.changes.put(&mut self.meter, key, value)

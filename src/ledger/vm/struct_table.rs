@@ -4,13 +4,13 @@ use crate::{CachedType, ModuleRegistry, MoveStruct, with_vendor};
 use bytes::Bytes;
 use ledger_crypto::map::HashMap;
 use ledger_types::{AccountAddress, StateKey, StructTag, TypeTag};
-use std::{any::TypeId, sync::Arc};
+use std::{any::TypeId, borrow::Cow, sync::Arc};
 
 /// The tag of a struct, its BCS form, and the part of its state keys that follows the address.
 #[derive(Debug)]
 struct TagAndPath {
     tag: Arc<StructTag>,
-    tag_bytes: Bytes,
+    tag_bytes: Vec<u8>,
     path: Bytes,
 }
 
@@ -63,8 +63,8 @@ impl StructTable {
 }
 
 /// Returns the BCS form of a tag.
-pub(crate) fn tag_bytes(tag: &StructTag) -> Bytes {
-    bcs::to_bytes(tag).expect("tags have a BCS form").into()
+pub(crate) fn tag_bytes(tag: &StructTag) -> Vec<u8> {
+    bcs::to_bytes(tag).expect("tags have a BCS form")
 }
 
 /// Returns the tags of the structs without type parameters, and of the structs with one type
@@ -124,10 +124,10 @@ impl ModuleRegistry {
 
     /// Returns the BCS form of the tag of a declared struct of this chain, the name of a member of
     /// a resource group.
-    pub fn tag_bytes_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Bytes {
+    pub fn tag_bytes_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Cow<'_, [u8]> {
         match self.structs.find::<T>(type_args) {
-            Some(entry) => entry.tag_bytes.clone(),
-            None => tag_bytes(&self.make_tag::<T>(type_args)),
+            Some(entry) => Cow::Borrowed(&entry.tag_bytes),
+            None => Cow::Owned(tag_bytes(&self.make_tag::<T>(type_args))),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::{AccountAddress, StructTag};
 use bytes::Bytes;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 /// The members of a resource group at one address, each in BCS.
 ///
@@ -19,21 +19,42 @@ pub fn group_members(slot: &[u8]) -> Result<GroupMembers, bcs::Error> {
     bcs::from_bytes(slot)
 }
 
-/// The slot of a resource group, with the changes of its members beside it.
+/// The members of a resource group, with their changes.
 ///
-/// A transfer changes two groups. Reading them allocates nothing, and members are copied only when
-/// the changed slot is encoded.
+/// A transfer changes two groups and reads several members of each. The members are located once,
+/// and copied only when the changed slot is encoded.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceGroup {
-    /// Value of the slot, checked by [`Self::decode`]; empty without a slot.
+    /// Value of the slot; empty without a slot.
     slot: Bytes,
-    /// Tag and value of each changed member, in BCS, in ascending order of the tags' bytes. A
-    /// member without a value is removed.
-    changed: Vec<(Bytes, Option<Bytes>)>,
-    /// Number of members, with the changes.
-    count: usize,
-    /// Length of the encoded members, with the changes, in bytes.
-    members_length: usize,
+    /// Members in ascending order of the tags' bytes. Types are declared, so there are few.
+    members: Vec<Member>,
+}
+
+/// A member of a resource group.
+#[derive(Clone, Debug)]
+struct Member {
+    /// Type of the member, in BCS.
+    tag: Part,
+    /// Value in BCS.
+    value: Part,
+}
+
+/// A part of a resource group: a range of the slot, or bytes that are not in the slot.
+#[derive(Clone, Debug)]
+enum Part {
+    Stored(Range<usize>),
+    Written(Bytes),
+}
+
+impl Part {
+    /// Returns the bytes of a part of `slot`.
+    fn of<'a>(&'a self, slot: &'a [u8]) -> &'a [u8] {
+        match self {
+            Self::Stored(range) => &slot[range.clone()],
+            Self::Written(bytes) => bytes,
+        }
+    }
 }
 
 /// A slot that is not a resource group, or a member with type parameters, which the framework does
@@ -52,126 +73,94 @@ impl ResourceGroup {
     pub fn decode(slot: &Bytes) -> Result<Self, ResourceGroupError> {
         let mut reader = Reader { rest: slot };
         let count = reader.length()?;
-        let members_length = reader.rest.len();
+        // A slot that is cut off has fewer members than it says.
+        let mut members = Vec::with_capacity(count.min(slot.len() / AccountAddress::LENGTH));
         let mut last_tag: &[u8] = &[];
         for _ in 0..count {
-            let (tag, _) = reader.member()?;
+            let tag_begin = slot.len() - reader.rest.len();
+            let (tag, value) = reader.member()?;
             if last_tag >= tag {
                 return Err(ResourceGroupError);
             }
             last_tag = tag;
+            let value_end = slot.len() - reader.rest.len();
+            members.push(Member {
+                tag: Part::Stored(tag_begin..tag_begin + tag.len()),
+                value: Part::Stored(value_end - value.len()..value_end),
+            });
         }
         if !reader.rest.is_empty() {
             return Err(ResourceGroupError);
         }
         Ok(Self {
             slot: slot.clone(),
-            changed: Vec::new(),
-            count,
-            members_length,
+            members,
         })
     }
 
     /// Returns the member whose tag has the BCS form `tag`.
     pub fn get(&self, tag: &[u8]) -> Option<&[u8]> {
-        match self.position(tag) {
-            Ok(index) => self.changed[index].1.as_deref(),
-            Err(_) => self.stored(tag),
-        }
+        let index = self.position(tag)?;
+        Some(self.members[index].value.of(&self.slot))
     }
 
     /// Inserts or replaces the member whose tag has the BCS form `tag`.
-    pub fn insert(&mut self, tag: Bytes, value: Bytes) {
-        self.change(tag, Some(value));
+    pub fn insert(&mut self, tag: &[u8], value: Bytes) {
+        let value = Part::Written(value);
+        match self.position(tag) {
+            Some(index) => self.members[index].value = value,
+            None => {
+                let precedes = |member: &Member| member.tag.of(&self.slot) < tag;
+                let index = self.members.partition_point(precedes);
+                let tag = Part::Written(Bytes::copy_from_slice(tag));
+                self.members.insert(index, Member { tag, value });
+            }
+        }
     }
 
     /// Removes the member whose tag has the BCS form `tag`, if it exists.
-    pub fn remove(&mut self, tag: Bytes) {
-        self.change(tag, None);
-    }
-
-    fn change(&mut self, tag: Bytes, value: Option<Bytes>) {
-        let position = self.position(&tag);
-        let before = match position {
-            Ok(index) => self.changed[index].1.as_deref(),
-            Err(_) => self.stored(&tag),
-        };
-        if let Some(length) = before.map(|before| member_length(&tag, before)) {
-            self.count -= 1;
-            self.members_length -= length;
-        }
-        if let Some(value) = &value {
-            self.count += 1;
-            self.members_length += member_length(&tag, value);
-        }
-        match position {
-            Ok(index) => self.changed[index].1 = value,
-            Err(index) => self.changed.insert(index, (tag, value)),
+    pub fn remove(&mut self, tag: &[u8]) {
+        if let Some(index) = self.position(tag) {
+            self.members.remove(index);
         }
     }
 
     /// Returns `true` if the group has no members.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.members.is_empty()
     }
 
     /// Returns the length of the slot's value, in bytes.
     pub fn encoded_length(&self) -> usize {
-        length_bytes(self.count) + self.members_length
+        let members = self.members();
+        length_bytes(self.members.len())
+            + members
+                .map(|(tag, value)| member_length(tag, value))
+                .sum::<usize>()
     }
 
     /// Returns the value of the slot.
     pub fn encode(&self) -> Bytes {
         let mut slot = Vec::with_capacity(self.encoded_length());
-        put_length(&mut slot, self.count);
-        let mut put_member = |tag: &[u8], value: &[u8]| {
+        put_length(&mut slot, self.members.len());
+        for (tag, value) in self.members() {
             slot.extend_from_slice(tag);
             put_length(&mut slot, value.len());
             slot.extend_from_slice(value);
-        };
-        let mut changed = self.changed.iter().peekable();
-        let mut stored = self.stored_members().peekable();
-        loop {
-            match (stored.peek(), changed.peek()) {
-                (Some(&(stored_tag, value)), next)
-                    if next.is_none_or(|(tag, _)| stored_tag < &tag[..]) =>
-                {
-                    put_member(stored_tag, value);
-                    stored.next();
-                }
-                (replaced, Some((tag, value))) => {
-                    if replaced.is_some_and(|(stored_tag, _)| *stored_tag == tag) {
-                        stored.next();
-                    }
-                    if let Some(value) = value {
-                        put_member(tag, value);
-                    }
-                    changed.next();
-                }
-                _ => break,
-            }
         }
         slot.into()
     }
 
-    /// Returns the index of a tag in `changed`, or the index at which it would be.
-    fn position(&self, tag: &[u8]) -> Result<usize, usize> {
-        self.changed
-            .binary_search_by(|(member, _)| member[..].cmp(tag))
+    /// Returns the index of the member with a tag. Most tags differ in their lengths, which are
+    /// compared first.
+    fn position(&self, tag: &[u8]) -> Option<usize> {
+        self.members().position(|(member, _)| member == tag)
     }
 
-    /// Returns a member as it is in the slot, without the changes.
-    fn stored(&self, tag: &[u8]) -> Option<&[u8]> {
-        let mut members = self.stored_members();
-        members.find_map(|(member, value)| (member == tag).then_some(value))
-    }
-
-    /// Returns tag and value of each member in the slot, without the changes.
-    fn stored_members(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let mut reader = Reader { rest: &self.slot };
-        // An absent slot has no number of members. Otherwise `decode` has checked the slot.
-        let count = reader.length().unwrap_or(0);
-        (0..count).map_while(move |_| reader.member().ok())
+    /// Returns tag and value of each member.
+    fn members(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let members = self.members.iter();
+        members.map(|member| (member.tag.of(&self.slot), member.value.of(&self.slot)))
     }
 }
 
@@ -306,13 +295,13 @@ mod tests {
             let mut group = ResourceGroup::decode(&encoded(&members)).unwrap();
             let mut expected = members;
             for (tag, value) in changes {
-                group.insert(encoded(&tag), value.clone());
+                group.insert(&encoded(&tag), value.clone());
                 prop_assert_eq!(group.get(&encoded(&tag)), Some(&value[..]));
                 expected.insert(tag, value);
             }
             if !expected.is_empty() {
                 let tag = expected.keys().nth(removed.index(expected.len())).unwrap().clone();
-                group.remove(encoded(&tag));
+                group.remove(&encoded(&tag));
                 prop_assert_eq!(group.get(&encoded(&tag)), None);
                 expected.remove(&tag);
             }
