@@ -220,17 +220,27 @@ impl<'a> Context<'a> {
         address: AccountAddress,
         type_args: &[TypeTag],
     ) -> Result<Option<T>, VmError> {
-        let bytes = if T::IS_GROUP_MEMBER {
+        let bytes = self.resource_bytes::<T>(address, type_args)?;
+        Ok(bytes.map(decode_resource).transpose()?)
+    }
+
+    /// Returns the resource `T` at `address` in BCS, from its resource group or from a slot of its
+    /// own.
+    fn resource_bytes<T: MoveStruct>(
+        &mut self,
+        address: AccountAddress,
+        type_args: &[TypeTag],
+    ) -> Result<Option<&[u8]>, VmError> {
+        if T::IS_GROUP_MEMBER {
             let registry = self.chain.registry();
             let tag = registry.tag_bytes_of::<T>(type_args);
             self.changes
-                .member(&mut self.meter, address, registry.group_path(), &tag)?
+                .member(&mut self.meter, address, registry.group_path(), &tag)
         } else {
             let key = self.resource_key::<T>(&address, type_args);
             let value = self.changes.get(&mut self.meter, key)?;
-            value.map(|value| &value[..])
-        };
-        Ok(bytes.map(decode_resource).transpose()?)
+            Ok(value.map(|value| &value[..]))
+        }
     }
 
     /// Reads a resource that the function requires.
@@ -246,6 +256,20 @@ impl<'a> Context<'a> {
     ) -> Result<T, VmError> {
         self.read_resource(address, type_args)?
             .ok_or(VmError::MissingResource)
+    }
+
+    /// Returns `true` if `address` has the resource `T`. The price is that of a read.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if the gas
+    /// limit is exceeded.
+    pub fn has_resource<T: MoveStruct>(
+        &mut self,
+        address: AccountAddress,
+        type_args: &[TypeTag],
+    ) -> Result<bool, VmError> {
+        Ok(self.resource_bytes::<T>(address, type_args)?.is_some())
     }
 
     /// Returns `true` if `address` has a resource of the type `tag`. This is for types known only

@@ -92,10 +92,7 @@ pub fn ensure_store(
     metadata: AccountAddress,
 ) -> Result<AccountAddress, VmError> {
     let address = store_address(context, owner, metadata)?;
-    if context
-        .read_resource::<FungibleStore>(address, &[])?
-        .is_none()
-    {
+    if !context.has_resource::<FungibleStore>(address, &[])? {
         create_store(context, owner, metadata, address)?;
     }
     Ok(address)
@@ -117,7 +114,7 @@ fn create_store(
     }
     // Genesis created the native asset, so its store needs no look-up.
     if metadata != AccountAddress::NATIVE_ASSET {
-        if context.read_resource::<Metadata>(metadata, &[])?.is_none() {
+        if !context.has_resource::<Metadata>(metadata, &[])? {
             return context.abort("object", &object::ERESOURCE_DOES_NOT_EXIST);
         }
         context.require_resource::<DeriveRefPod>(metadata, &[])?;
@@ -243,9 +240,7 @@ fn store_exists(
     metadata: AccountAddress,
 ) -> Result<bool, VmError> {
     let store = store_address(context, owner, metadata)?;
-    Ok(context
-        .read_resource::<FungibleStore>(store, &[])?
-        .is_some())
+    context.has_resource::<FungibleStore>(store, &[])
 }
 
 type AnyObject = Object<TypeParameter<0>>;

@@ -73,7 +73,7 @@ move_structs! {
 
 /// Creates an empty registry for `owner`.
 fn initialize(context: &mut Context<'_>, _: &[TypeTag], owner: Signer) -> Result<(), VmError> {
-    if context.read_resource::<Registry>(owner.0, &[])?.is_some() {
+    if context.has_resource::<Registry>(owner.0, &[])? {
         return context.abort("registry", &EREGISTRY_EXISTS);
     }
     let mut account = account::load(context, owner.0)?;
@@ -171,7 +171,7 @@ fn is_initialized(
     _: &[TypeTag],
     owner: AccountAddress,
 ) -> Result<bool, VmError> {
-    Ok(context.read_resource::<Registry>(owner, &[])?.is_some())
+    context.has_resource::<Registry>(owner, &[])
 }
 
 pub(super) fn module() -> ModuleDeclaration {

@@ -89,7 +89,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     ///
     /// Panics if `K` or `V` has an open type parameter.
     pub fn ensure_at(context: &mut Context<'_>, handle: AccountAddress) -> Result<Self, VmError> {
-        if context.read_resource::<TableInfo>(handle, &[])?.is_none() {
+        if !context.has_resource::<TableInfo>(handle, &[])? {
             context.write_resource(handle, &[], &Self::table_info(context))?;
         }
         Ok(Self {

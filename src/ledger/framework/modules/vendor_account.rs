@@ -53,10 +53,7 @@ fn create_account(
     _: &[TypeTag],
     address: AccountAddress,
 ) -> Result<(), VmError> {
-    if context
-        .read_resource::<account::Account>(address, &[])?
-        .is_some()
-    {
+    if context.has_resource::<account::Account>(address, &[])? {
         return context.abort("account", &account::EACCOUNT_ALREADY_EXISTS);
     }
     if address.is_reserved() {

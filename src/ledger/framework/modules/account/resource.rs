@@ -69,9 +69,7 @@ fn was_created(
     account: &Account,
 ) -> Result<bool, VmError> {
     Ok(account.authentication_key != address.as_bytes()
-        || context
-            .read_resource::<MultisigAccount>(address, &[])?
-            .is_some())
+        || context.has_resource::<MultisigAccount>(address, &[])?)
 }
 
 #[cfg(test)]

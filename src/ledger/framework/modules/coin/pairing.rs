@@ -123,9 +123,7 @@ pub fn paired_coin(
 /// gas runs out.
 pub fn is_paired(context: &mut Context<'_>, metadata: AccountAddress) -> Result<bool, VmError> {
     Ok(metadata == AccountAddress::NATIVE_ASSET
-        || context
-            .read_resource::<PairedCoinType>(metadata, &[])?
-            .is_some())
+        || context.has_resource::<PairedCoinType>(metadata, &[])?)
 }
 
 /// Returns the metadata address of the asset paired with `coin`, or `None` if the coin is not

@@ -50,10 +50,7 @@ pub fn create_store(
     at: AccountAddress,
     asset: AccountAddress,
 ) -> Result<(), VmError> {
-    if context
-        .read_resource::<Untransferable>(asset, &[])?
-        .is_some()
-    {
+    if context.has_resource::<Untransferable>(asset, &[])? {
         object::set_untransferable(context, &object::TransferRef { self_: at })?;
     }
     let store = FungibleStore {

@@ -104,8 +104,7 @@ fn is_untransferable(
     _: &[TypeTag],
     metadata: AnyObject,
 ) -> Result<bool, VmError> {
-    let marker = context.read_resource::<Untransferable>(metadata.inner, &[])?;
-    Ok(marker.is_some())
+    context.has_resource::<Untransferable>(metadata.inner, &[])
 }
 
 fn is_asset_type_dispatchable(
@@ -129,9 +128,7 @@ fn store_exists(
     _: &[TypeTag],
     store: AccountAddress,
 ) -> Result<bool, VmError> {
-    Ok(context
-        .read_resource::<FungibleStore>(store, &[])?
-        .is_some())
+    context.has_resource::<FungibleStore>(store, &[])
 }
 
 fn store_metadata(

@@ -37,8 +37,7 @@ fn is_managed(
     _: &[TypeTag],
     metadata: Object<Metadata>,
 ) -> Result<bool, VmError> {
-    let refs = context.read_resource::<ManagedFungibleAsset>(metadata.inner, &[])?;
-    Ok(refs.is_some())
+    context.has_resource::<ManagedFungibleAsset>(metadata.inner, &[])
 }
 
 pub(super) fn module() -> ModuleDeclaration {

@@ -101,10 +101,7 @@ fn publish(
     check_owner_count(context, config.owners.len())?;
     check_owners(context, &config.owners, address)?;
     let metadata = paired_metadata(context, config.metadata_keys, config.metadata_values)?;
-    if context
-        .read_resource::<MultisigAccount>(address, &[])?
-        .is_some()
-    {
+    if context.has_resource::<MultisigAccount>(address, &[])? {
         return Err(VmError::ResourceExists);
     }
     let mut account = account::load(context, address)?;

@@ -113,7 +113,7 @@ pub fn create_at(
     owner: AccountAddress,
     can_delete: bool,
 ) -> Result<ConstructorRef, VmError> {
-    if context.read_resource::<ObjectCore>(address, &[])?.is_some() {
+    if context.has_resource::<ObjectCore>(address, &[])? {
         return context.abort("object", &EOBJECT_EXISTS);
     }
     let core = ObjectCore {

@@ -209,9 +209,7 @@ pub fn is_untransferable(
     context: &mut Context<'_>,
     object: AccountAddress,
 ) -> Result<bool, VmError> {
-    Ok(context
-        .read_resource::<Untransferable>(object, &[])?
-        .is_some())
+    context.has_resource::<Untransferable>(object, &[])
 }
 
 /// Sets whether owners may transfer the object.
@@ -259,5 +257,5 @@ pub fn set_untransferable(
 /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
 /// gas runs out.
 pub fn is_burnt(context: &mut Context<'_>, object: AccountAddress) -> Result<bool, VmError> {
-    Ok(context.read_resource::<TombStone>(object, &[])?.is_some())
+    context.has_resource::<TombStone>(object, &[])
 }

@@ -196,10 +196,7 @@ impl<T: MoveType> MoveType for Object<T> {
         context: &mut Context<'_>,
         type_args: &[TypeTag],
     ) -> Result<(), VmError> {
-        if context
-            .read_resource::<ObjectCore>(self.inner, &[])?
-            .is_none()
-        {
+        if !context.has_resource::<ObjectCore>(self.inner, &[])? {
             return context.abort("object", &EOBJECT_DOES_NOT_EXIST);
         }
         let resource = T::signature().resolve(type_args, context.chain().vendor());
