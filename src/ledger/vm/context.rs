@@ -4,11 +4,13 @@
 use crate::{
     BlockState, Chain, Constraints, Environment, ErrorConstant, EventHandle, GasMeter, GasUsed,
     MiscellaneousStatus, MoveStruct, MoveType, TypeArgumentError, VmError, change_set::ChangeSet,
-    decode_resource, struct_table::tag_bytes,
+    decode_resource, event_handle::HANDLE_BYTES, struct_table::tag_bytes,
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;
-use ledger_types::{AccountAddress, ContractEvent, StateKey, StructTag, TypeTag, WriteSet};
+use ledger_types::{
+    AccountAddress, ContractEvent, StateError, StateKey, StructTag, TypeTag, WriteSet,
+};
 use std::num::NonZeroU64;
 
 /// Last byte of the hash input of a unique address (docs/reference/framework.md#f2).
@@ -383,15 +385,72 @@ impl<'a> Context<'a> {
         handle: &mut EventHandle<E>,
         event: &E,
     ) -> Result<(), VmError> {
-        let data = self.event_data(event)?;
+        let type_tag = self.chain.registry().type_tag_of::<E>(&[]);
+        self.emit_data_to(handle, type_tag, encode(event))
+    }
+
+    /// Emits an event with this type and data in BCS like [`Self::emit_to`].
+    fn emit_data_to<E>(
+        &mut self,
+        handle: &mut EventHandle<E>,
+        type_tag: TypeTag,
+        data: Bytes,
+    ) -> Result<(), VmError> {
+        self.meter.charge_event(data.len())?;
         self.events.push(ContractEvent::V1 {
             key: handle.key(),
             sequence_number: handle.counter,
-            type_tag: self.chain.registry().type_tag_of::<E>(&[]),
+            type_tag,
             data,
         });
         handle.counter = handle.counter.checked_add(1).ok_or(VmError::Arithmetic)?;
         Ok(())
+    }
+
+    /// Emits an event into a stream of the stored resource `R`, which consists of handles, and
+    /// increments the counter of the stream there. `index` is the number of the handle. Does
+    /// nothing if `address` has no such resource.
+    ///
+    /// Decodes only this handle: a transfer emits into one stream of each of two stores.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VmError::State`] if the state cannot be read or the resource has no such handle,
+    /// and the errors of [`Self::emit_to`].
+    pub fn emit_to_stored<R: MoveStruct, E: MoveStruct>(
+        &mut self,
+        address: AccountAddress,
+        index: usize,
+        event: &E,
+    ) -> Result<(), VmError> {
+        let type_tag = self.chain.registry().type_tag_of::<E>(&[]);
+        self.emit_data_to_stored::<R>(address, index, type_tag, encode(event))
+    }
+
+    /// Emits an event with this type and data in BCS like [`Self::emit_to_stored`].
+    fn emit_data_to_stored<R: MoveStruct>(
+        &mut self,
+        address: AccountAddress,
+        index: usize,
+        type_tag: TypeTag,
+        data: Bytes,
+    ) -> Result<(), VmError> {
+        let Some(stored) = self.resource_bytes::<R>(address, &[])? else {
+            return Ok(());
+        };
+        let mut resource = stored.to_vec();
+        let (handles, _) = resource.as_chunks_mut::<HANDLE_BYTES>();
+        let encoded = handles.get_mut(index).ok_or_else(|| {
+            StateError(format!(
+                "a stored {}::{} has no event stream {index}",
+                R::MODULE,
+                R::NAME
+            ))
+        })?;
+        let mut handle = EventHandle::<()>::decode(encoded);
+        self.emit_data_to(&mut handle, type_tag, data)?;
+        encoded[..8].copy_from_slice(&handle.counter.to_le_bytes());
+        self.put_resource::<R>(address, &[], Some(resource.into()))
     }
 
     /// Emits a module event.
@@ -401,16 +460,11 @@ impl<'a> Context<'a> {
     /// Returns [`VmError::OutOfGas`] if the gas limit is exceeded, and
     /// `STORAGE_WRITE_LIMIT_REACHED` if the events exceed a limit.
     pub fn emit<E: MoveStruct>(&mut self, event: &E) -> Result<(), VmError> {
-        let data = self.event_data(event)?;
+        let data = encode(event);
+        self.meter.charge_event(data.len())?;
         let type_tag = self.chain.registry().type_tag_of::<E>(&[]);
         self.events.push(ContractEvent::V2 { type_tag, data });
         Ok(())
-    }
-
-    fn event_data<E: MoveType>(&mut self, event: &E) -> Result<Bytes, VmError> {
-        let data = encode(event);
-        self.meter.charge_event(data.len())?;
-        Ok(data)
     }
 
     /// Ends the transaction and returns its writes and events.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::modules::object::{self, DeleteRef, Object};
 use ledger_types::AccountAddress;
-use ledger_vm::{Context, ErrorConstant, VmError};
+use ledger_vm::{Context, ErrorConstant, MoveStruct, VmError};
 
 /// Aborts the function with an error of this module.
 fn abort<T>(context: &Context<'_>, error: &ErrorConstant) -> Result<T, VmError> {
@@ -75,20 +75,24 @@ pub fn create_event_streams(context: &mut Context<'_>, at: AccountAddress) -> Re
     context.write_resource(at, &[], &events)
 }
 
-/// Emits an event to the stream of the store at `at` that `emit` selects, if the store has streams.
-fn emit_to_stream(
+/// A stream of a store. The values are the positions of the handles in [`FungibleAssetEvents`].
+enum Stream {
+    Deposits = 0,
+    Withdrawals = 1,
+    Freezes = 2,
+}
+
+/// Emits `event` to a stream of the store at `at`, if the store has streams.
+fn emit_to_stream<E: MoveStruct>(
     context: &mut Context<'_>,
     at: AccountAddress,
-    emit: impl FnOnce(&mut Context<'_>, &mut FungibleAssetEvents) -> Result<(), VmError>,
+    stream: Stream,
+    event: &E,
 ) -> Result<(), VmError> {
     if !context.chain().parameters().coin_event_handles {
         return Ok(());
     }
-    let Some(mut events) = context.read_resource::<FungibleAssetEvents>(at, &[])? else {
-        return Ok(());
-    };
-    emit(context, &mut events)?;
-    context.write_resource(at, &[], &events)
+    context.emit_to_stored::<FungibleAssetEvents, E>(at, stream as usize, event)
 }
 
 /// Removes an empty store and its object on behalf of the owner `caller`.
@@ -168,9 +172,7 @@ fn withdraw_from(
     store.balance = remaining;
     context.write_resource(at, &[], &store)?;
     context.emit(&Withdraw { store: at, amount })?;
-    emit_to_stream(context, at, |context, events| {
-        context.emit_to(&mut events.withdraw_events, &WithdrawEvent { amount })
-    })
+    emit_to_stream(context, at, Stream::Withdrawals, &WithdrawEvent { amount })
 }
 
 fn deposit_into(
@@ -197,9 +199,7 @@ fn deposit_into(
         .ok_or(VmError::Arithmetic)?;
     context.write_resource(at, &[], &store)?;
     context.emit(&Deposit { store: at, amount })?;
-    emit_to_stream(context, at, |context, events| {
-        context.emit_to(&mut events.deposit_events, &DepositEvent { amount })
-    })
+    emit_to_stream(context, at, Stream::Deposits, &DepositEvent { amount })
 }
 
 /// Withdraws `amount` from a store on behalf of its owner `caller`.
@@ -383,12 +383,8 @@ pub fn set_frozen_flag(
         store: at,
         frozen: is_frozen,
     })?;
-    emit_to_stream(context, at, |context, events| {
-        context.emit_to(
-            &mut events.frozen_events,
-            &FrozenEvent { frozen: is_frozen },
-        )
-    })
+    let event = FrozenEvent { frozen: is_frozen };
+    emit_to_stream(context, at, Stream::Freezes, &event)
 }
 
 /// Returns the store at `store` after checking that it is for `asset`.
