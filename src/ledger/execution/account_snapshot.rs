@@ -10,6 +10,7 @@ use ledger_framework::modules::{
 };
 use ledger_types::{AccountAddress, StateError, StateKey, StateView, state::ResourceGroup};
 use ledger_vm::{BlockState, Chain, MoveStruct, decode_resource};
+use serde::Deserialize;
 
 /// The state of an account that validation depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -148,24 +149,33 @@ fn member<T: MoveStruct>(chain: &Chain, group: &ResourceGroup) -> Result<Option<
     group.get(&tag).map(decode_resource).transpose()
 }
 
+/// The first fields of [`Account`], which are all that validation needs.
+#[derive(Deserialize)]
+struct AccountHead<'a> {
+    authentication_key: &'a [u8],
+    sequence_number: u64,
+}
+
 /// Returns the sequence number and the authentication key of an account resource, or the defaults
 /// of an account without one.
 fn decode_account(
     address: &AccountAddress,
     account: Option<&Bytes>,
 ) -> Result<(u64, HashValue), StateError> {
-    let (sequence_number, key) = match account {
+    let head = match account {
         Some(bytes) => {
-            let account: Account = decode_resource(bytes)?;
-            (account.sequence_number, account.authentication_key)
+            let mut decoder = bcs::Deserializer::new(&bytes[..], bcs::MAX_CONTAINER_DEPTH);
+            AccountHead::deserialize(&mut decoder)
+                .map_err(|error| StateError(format!("a stored account does not decode: {error}")))?
         }
-        None => (0, address.as_bytes().to_vec()),
+        None => AccountHead {
+            authentication_key: address.as_bytes(),
+            sequence_number: 0,
+        },
     };
     // A key of another length becomes zero, which matches no signature.
-    Ok((
-        sequence_number,
-        HashValue::new(key.try_into().unwrap_or_default()),
-    ))
+    let key = head.authentication_key.try_into().unwrap_or_default();
+    Ok((head.sequence_number, HashValue::new(key)))
 }
 
 /// Returns the balance of the store in the resource group `slot`, in the coin's smallest unit; zero
