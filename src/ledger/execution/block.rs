@@ -55,6 +55,9 @@ pub enum ExecuteError {
     },
 }
 
+/// Number of keys that a transfer changes: the account of the sender, and two stores.
+const TRANSFER_KEYS: usize = 3;
+
 /// Executes `block` on `view`, the state at `tip`.
 ///
 /// The result is deterministic: the same state, tip, and block give the same hashes.
@@ -76,7 +79,9 @@ pub fn execute_block(
     let mut execution = BlockExecution {
         chain,
         hash: header.hash(chain.vendor()),
-        state: BlockState::new(view).with_native_stores(native_stores(&block.transactions)),
+        state: BlockState::new(view)
+            .with_capacity(TRANSFER_KEYS * block.transactions.len())
+            .with_native_stores(native_stores(&block.transactions)),
         outputs: Vec::with_capacity(block.transactions.len() + 2),
         discarded: Vec::new(),
         height: header.height,

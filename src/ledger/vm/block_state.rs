@@ -21,6 +21,13 @@ impl<'a> BlockState<'a> {
         }
     }
 
+    /// Reserves memory for changes of `keys` keys.
+    #[must_use]
+    pub fn with_capacity(mut self, keys: usize) -> Self {
+        self.changed.reserve(keys);
+        self
+    }
+
     /// Adds addresses of the stores that hold the chain's coin, by owner. They are derived in
     /// advance, side by side, because deriving one alone takes twice as long.
     #[must_use]

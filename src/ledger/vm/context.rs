@@ -16,6 +16,9 @@ use std::num::NonZeroU64;
 /// Last byte of the hash input of a unique address (docs/reference/framework.md#f2).
 const UNIQUE_ADDRESS_SCHEME: u8 = 0xfb;
 
+/// Number of events of a transfer between stores with event streams.
+const TRANSFER_EVENTS: usize = 5;
+
 /// A running transaction.
 pub struct Context<'a> {
     chain: &'a Chain,
@@ -42,7 +45,7 @@ impl<'a> Context<'a> {
             framework_version: chain.parameters().framework_version(environment.height),
             meter,
             changes: ChangeSet::new(state),
-            events: Vec::new(),
+            events: Vec::with_capacity(TRANSFER_EVENTS),
             unique_address_count: 0,
             table_count: 0,
         }
