@@ -12,9 +12,7 @@ use super::{
     validate::{ExecutionMode, ValidationInputs, validate_in_block},
 };
 use ledger_framework::modules::{
-    account,
-    fungible_asset::FungibleStore,
-    primary_fungible_store,
+    account, fungible_asset, primary_fungible_store,
     transaction_fee::{EOUT_OF_GAS, FeeStatement},
 };
 use ledger_types::{
@@ -267,7 +265,7 @@ fn settle_fee(
     let fee = charge - i128::from(used.storage_deposits.refund);
     let store_address =
         primary_fungible_store::store_address(context, payer, AccountAddress::NATIVE_ASSET)?;
-    match context.read_resource::<FungibleStore>(store_address, &[])? {
+    match fungible_asset::find_store(context, store_address)? {
         Some(mut store) => {
             // The coins must cover the whole charge without the refund.
             let new_balance = i128::from(store.balance) - fee;
@@ -278,7 +276,7 @@ fn settle_fee(
                 return out_of_gas(context);
             };
             store.balance = new_balance;
-            context.write_resource(store_address, &[], &store)?;
+            fungible_asset::write_store(context, store_address, &store)?;
         }
         // On a chain with a minimum gas price of zero, a payer may have no store.
         None if fee == 0 => {}

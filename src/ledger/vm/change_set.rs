@@ -247,14 +247,18 @@ impl<'a> ChangeSet<'a> {
 
     /// Returns the changes as a write set.
     pub(crate) fn into_write_set(self) -> WriteSet {
-        let groups = self.groups.into_values().filter(|group| group.is_changed);
-        let groups = groups.filter_map(|group| {
-            let after = group.encode();
-            write(group.key, group.before.as_ref(), after)
-        });
-        let slots = self.slots.into_iter();
-        let slots = slots.filter_map(|(key, slot)| write(key, slot.before.as_ref(), slot.written?));
-        let mut writes: Vec<_> = groups.chain(slots).collect();
+        let mut writes = Vec::new();
+        for group in self.groups.into_values() {
+            if group.is_changed {
+                let after = group.encode();
+                writes.extend(write(group.key, group.before.as_ref(), after));
+            }
+        }
+        for (key, slot) in self.slots {
+            if let Some(after) = slot.written {
+                writes.extend(write(key, slot.before.as_ref(), after));
+            }
+        }
         writes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         WriteSet::from_ascending(writes)
     }

@@ -56,9 +56,17 @@ impl StructTable {
 
     /// Returns the entry of `T` if it has these type arguments.
     fn find<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Option<&TagAndPath> {
-        self.by_rust_type
-            .get(&TypeId::of::<T>())
-            .filter(|entry| entry.tag.type_args == type_args)
+        self.find_by_id(TypeId::of::<T>(), type_args)
+    }
+
+    /// Returns the entry of a Rust type if it has these type arguments.
+    ///
+    /// All types share one copy of the code, because the code of a transfer does not fit into the
+    /// instruction cache.
+    #[inline(never)]
+    fn find_by_id(&self, id: TypeId, type_args: &[TypeTag]) -> Option<&TagAndPath> {
+        let entry = self.by_rust_type.get(&id)?;
+        (entry.tag.type_args == type_args).then_some(entry)
     }
 }
 

@@ -203,6 +203,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a length like [`Self::length`], of any number of bytes.
+    #[cold]
     fn long_length(&mut self) -> Result<usize, ResourceGroupError> {
         let mut length = 0_u32;
         for shift in [0, 7, 14, 21, 28] {

@@ -17,8 +17,9 @@ pub use resources::{
     MutateMetadataRef, TransferRef, Untransferable, Withdraw, WithdrawEvent,
 };
 pub use store::{
-    burn_from, create_event_streams, create_store, deposit_minted, mint_to, remove_store,
-    set_frozen_flag, store_at, transfer_by, transfer_unchecked, transfer_with_ref, withdraw_burned,
+    burn_from, create_event_streams, create_store, deposit_minted, find_store, mint_to,
+    remove_store, set_frozen_flag, store_at, transfer_by, transfer_unchecked, transfer_with_ref,
+    withdraw_burned, write_store,
 };
 pub use views::{balance_of, is_store_frozen, supply_of};
 

@@ -31,10 +31,41 @@ pub fn store_at(
     context: &mut Context<'_>,
     store: AccountAddress,
 ) -> Result<FungibleStore, VmError> {
-    match context.read_resource(store, &[])? {
+    match find_store(context, store)? {
         Some(resource) => Ok(resource),
         None => abort(context, &EFUNGIBLE_STORE_EXISTENCE),
     }
+}
+
+/// Returns the store at `store`, or `None` if there is none.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
+/// gas runs out.
+// Not inlined, because the code of a transfer does not fit into the instruction cache.
+#[inline(never)]
+pub fn find_store(
+    context: &mut Context<'_>,
+    store: AccountAddress,
+) -> Result<Option<FungibleStore>, VmError> {
+    context.read_resource(store, &[])
+}
+
+/// Writes the store at `store`.
+///
+/// # Errors
+///
+/// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
+/// out.
+// Not inlined, for the reason of `find_store`.
+#[inline(never)]
+pub fn write_store(
+    context: &mut Context<'_>,
+    store: AccountAddress,
+    resource: &FungibleStore,
+) -> Result<(), VmError> {
+    context.write_resource(store, &[], resource)
 }
 
 /// Turns the object at `at` into an empty store of `asset`.
@@ -58,7 +89,7 @@ pub fn create_store(
         balance: 0,
         frozen: false,
     };
-    context.write_resource(at, &[], &store)
+    write_store(context, at, &store)
 }
 
 /// Gives the store at `at` its event streams. They have the next creation numbers of the store.
@@ -170,7 +201,7 @@ fn withdraw_from(
         return abort(context, &EINSUFFICIENT_BALANCE);
     };
     store.balance = remaining;
-    context.write_resource(at, &[], &store)?;
+    write_store(context, at, &store)?;
     context.emit(&Withdraw { store: at, amount })?;
     emit_to_stream(context, at, Stream::Withdrawals, &WithdrawEvent { amount })
 }
@@ -197,7 +228,7 @@ fn deposit_into(
         .balance
         .checked_add(amount)
         .ok_or(VmError::Arithmetic)?;
-    context.write_resource(at, &[], &store)?;
+    write_store(context, at, &store)?;
     context.emit(&Deposit { store: at, amount })?;
     emit_to_stream(context, at, Stream::Deposits, &DepositEvent { amount })
 }
@@ -378,7 +409,7 @@ pub fn set_frozen_flag(
 ) -> Result<(), VmError> {
     let mut store = require_store_of_asset(context, at, asset_ref.metadata.inner)?;
     store.frozen = is_frozen;
-    context.write_resource(at, &[], &store)?;
+    write_store(context, at, &store)?;
     context.emit(&Frozen {
         store: at,
         frozen: is_frozen,
