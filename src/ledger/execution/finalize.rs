@@ -46,12 +46,15 @@ pub(crate) fn finalize(
     outputs: Vec<ExecutedOutput>,
 ) -> Vec<ExecutedTransaction> {
     let seeds = chain.vendor().seeds();
-    let mut batch = HashBatch::with_capacity(2 * outputs.len(), OUTPUT_BYTES / 2);
-    for ExecutedOutput { output, .. } in &outputs {
-        batch.push_bcs(&seeds.contract_events, &output.events);
-        batch.push_bcs(&seeds.write_set, &output.writes);
+    let mut batch = HashBatch::with_capacity(2 * OUTPUTS_PER_BATCH, OUTPUT_BYTES / 2);
+    let mut hashes = Vec::with_capacity(2 * outputs.len());
+    for outputs in outputs.chunks(OUTPUTS_PER_BATCH) {
+        for ExecutedOutput { output, .. } in outputs {
+            batch.push_bcs(&seeds.contract_events, &output.events);
+            batch.push_bcs(&seeds.write_set, &output.writes);
+        }
+        hashes.extend(batch.finish());
     }
-    let hashes = batch.finish();
     let (hashes, _) = hashes.as_chunks::<2>();
     let infos: Vec<_> = outputs
         .iter()
@@ -100,6 +103,12 @@ pub(crate) fn finalize(
         )
         .collect()
 }
+
+/// Number of transactions whose events and changes are hashed in one batch.
+///
+/// The number is large enough to leave few lanes of the permutation empty, and small enough for the
+/// copies of events and changes to stay in the cache of a processor.
+const OUTPUTS_PER_BATCH: usize = 64;
 
 /// Initial capacity for the hashed events and changes of a transaction, in bytes, which a transfer
 /// needs.
