@@ -4,6 +4,8 @@
 //! last one that the block executes. The block lists the remaining ordered transactions as left
 //! out, and a later block may include them.
 
+pub(crate) mod replay;
+
 use super::{
     finalize::{ExecutedOutput, Output, finalize},
     user::{Outcome, execute_user},
@@ -19,9 +21,9 @@ use ledger_framework::modules::{
     timestamp::CurrentTimeMicroseconds,
 };
 use ledger_types::{
-    AccountAddress, BlockHeader, ChainTip, CheckedTransaction, DiscardedTransaction, ExecutedBlock,
-    ExecutionStatus, LedgerRoot, OrderedBlock, SignedTransaction, StateError, StateView,
-    Transaction,
+    AccountAddress, BlockHeader, ChainTip, CheckedTransaction, Discard, DiscardedTransaction,
+    ExecutedBlock, ExecutionStatus, LedgerRoot, OrderedBlock, SignedTransaction, StateError,
+    StateView, Transaction,
     accumulator::root_of,
     transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, BlockMetadataExt},
 };
@@ -76,20 +78,7 @@ pub fn execute_block(
     block: OrderedBlock,
 ) -> Result<ExecutedBlock, ExecuteError> {
     let header = header(chain, tip, &block)?;
-    let mut execution = BlockExecution {
-        chain,
-        hash: header.hash(chain.vendor()),
-        state: BlockState::new(view)
-            .with_capacity(TRANSFER_KEYS * block.transactions.len())
-            .with_native_stores(native_stores(&block.transactions)),
-        outputs: Vec::with_capacity(block.transactions.len() + 2),
-        discarded: Vec::new(),
-        height: header.height,
-        timestamp_usecs: header.timestamp_usecs,
-        fees: 0,
-        work_units: 0,
-        output_bytes: 0,
-    };
+    let mut execution = BlockExecution::new(chain, &header, view, &block.transactions);
     let is_decided = !block.certificate.is_empty();
     let body = |transaction: &CheckedTransaction| {
         if is_decided {
@@ -109,32 +98,13 @@ pub fn execute_block(
             ));
             continue;
         }
-        let environment = execution.environment(hash);
-        match execute_user(
-            chain,
-            &execution.state,
-            &transaction,
-            environment,
-            ExecutionMode::Commit,
-            None,
-        )? {
-            Outcome::Executed {
-                output,
-                work_units,
-                fee,
-            } => {
-                execution.fees += fee;
-                execution.work_units = execution.work_units.saturating_add(work_units);
-                execution.apply_output(Transaction::User(transaction.shared()), hash, output);
-            }
-            Outcome::Discarded(discard) => {
-                execution.discarded.push(DiscardedTransaction {
-                    position,
-                    hash,
-                    status_code: discard.status.code(),
-                    transaction: body(&transaction),
-                });
-            }
+        if let Some(discard) = execution.execute_user(&transaction)? {
+            execution.discarded.push(DiscardedTransaction {
+                position,
+                hash,
+                status_code: discard.status.code(),
+                transaction: body(&transaction),
+            });
         }
     }
     execution.execute_epilogue(header.height)?;
@@ -257,6 +227,31 @@ struct BlockExecution<'a> {
     output_bytes: u64,
 }
 
+impl<'a> BlockExecution<'a> {
+    /// Begins the execution of the block with `header` on `view`, the state before it.
+    fn new(
+        chain: &'a Chain,
+        header: &BlockHeader,
+        view: &'a dyn StateView,
+        transactions: &[Arc<CheckedTransaction>],
+    ) -> Self {
+        Self {
+            chain,
+            hash: header.hash(chain.vendor()),
+            state: BlockState::new(view)
+                .with_capacity(TRANSFER_KEYS * transactions.len())
+                .with_native_stores(native_stores(transactions)),
+            outputs: Vec::with_capacity(transactions.len() + 2),
+            discarded: Vec::new(),
+            height: header.height,
+            timestamp_usecs: header.timestamp_usecs,
+            fees: 0,
+            work_units: 0,
+            output_bytes: 0,
+        }
+    }
+}
+
 impl BlockExecution<'_> {
     /// Returns whether the executed transactions have reached the gas limit of a block.
     fn gas_limit_reached(&self) -> bool {
@@ -293,6 +288,41 @@ impl BlockExecution<'_> {
             hash,
             output,
         });
+    }
+
+    /// Executes a user transaction, and records its output unless it is rejected.
+    ///
+    /// Returns the reason of a rejection.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ExecuteError::State`] if the state cannot be read.
+    fn execute_user(
+        &mut self,
+        transaction: &CheckedTransaction,
+    ) -> Result<Option<Discard>, ExecuteError> {
+        let hash = transaction.hash();
+        let environment = self.environment(hash);
+        match execute_user(
+            self.chain,
+            &self.state,
+            transaction,
+            environment,
+            ExecutionMode::Commit,
+            None,
+        )? {
+            Outcome::Executed {
+                output,
+                work_units,
+                fee,
+            } => {
+                self.fees += fee;
+                self.work_units = self.work_units.saturating_add(work_units);
+                self.apply_output(Transaction::User(transaction.shared()), hash, output);
+                Ok(None)
+            }
+            Outcome::Discarded(discard) => Ok(Some(discard)),
+        }
     }
 
     /// Executes a metadata or epilogue transaction, which is free of gas.

@@ -8,7 +8,7 @@
 //! | `verdict` | [`Verdict`]: whether a transaction can still be committed |
 //! | `user`, `entry_function` | execution of a transaction and of its payload |
 //! | `multisig`, `account_deposit` | multisig payloads, account deposits |
-//! | `block`, `finalize` | [`execute_block`]; hashes, infos, and accumulator leaves of its transactions |
+//! | `block`, `finalize` | [`execute_block`], [`replay_block`]; hashes, infos, and accumulator leaves of its transactions |
 //! | `simulate`, `view` | [`simulate()`] and [`view()`]: a transaction or a view function without a block |
 //!
 //! `docs/internals/execution.md` describes validation, gas, blocks, views, and simulations.
@@ -67,7 +67,7 @@ mod verdict;
 mod view;
 
 pub use account_snapshot::{AccountSnapshot, written_account};
-pub use block::{ExecuteError, execute_block};
+pub use block::{ExecuteError, execute_block, replay::replay_block};
 pub use genesis::{build_chain, development_accounts, development_genesis, execute_genesis};
 pub use multisig::validate_multisig_for_admission;
 pub use orderless::NonceSnapshot;

@@ -23,6 +23,32 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
+    /// Returns the number of leaves.
+    pub fn leaf_count(&self) -> u64 {
+        self.leaf_count
+    }
+
+    /// Returns the smallest earlier tree with at least `leaf_count_min` leaves that consists of
+    /// peaks of this tree.
+    ///
+    /// With the leaves that follow, it leads to this tree again. So the roots of a ledger can be
+    /// computed from there on, although the leaves before are pruned. Returns `None` if the number
+    /// of peaks is not that of the leaves.
+    pub fn earlier(&self, leaf_count_min: u64) -> Option<Self> {
+        if self.peaks.len() != self.leaf_count.count_ones() as usize {
+            return None;
+        }
+        let (mut leaf_count, mut peaks) = (self.leaf_count, self.peaks.len());
+        while peaks > 0 && clear_lowest_bit(leaf_count) >= leaf_count_min {
+            leaf_count = clear_lowest_bit(leaf_count);
+            peaks -= 1;
+        }
+        Some(Self {
+            leaf_count,
+            peaks: self.peaks[..peaks].to_vec(),
+        })
+    }
+
     /// Appends leaves and returns the root of the tree after each of them.
     pub fn extend(&mut self, leaves: Vec<HashValue>, seed: &Seed) -> Vec<HashValue> {
         let count = leaves.len() as u64;
