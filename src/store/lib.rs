@@ -9,8 +9,8 @@
 //! | `tables` | tables, keys, rows, digests |
 //! | `wal`, `index`, `consensus_log` | write-ahead log; memtables, runs, compaction, bloom filters; [`ConsensusLog`], the memory of a validator |
 //! | `read` | views, snapshots, queries, pages |
+//! | `scrub` | verification of the files of an open store, and of the pages of a closed one |
 //! | `directory` | names, lock, format, checksums |
-//! | `scrub` | verification of the files of an open store |
 //! | `write` | writer, commits, pruning, recovery |
 //!
 //! `docs/internals/storage.md` describes the files of a data directory and the rules of their
@@ -90,6 +90,7 @@ pub use io::{
 pub use options::{MEMORY_LEDGER_BYTES_MAX, StoreOptions};
 pub use read::{
     accounts::TransactionSummary,
+    committed::{MissingEntry, StoredBlock},
     decided::StoredDecidedBlock,
     events::{StreamEvent, StreamEvents, StreamPage, StreamPosition, StreamRow, StreamRows},
     pager::PageEnd,

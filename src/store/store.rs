@@ -1,7 +1,8 @@
 //! An open store, until it is split into its writer and its readers.
 
 use crate::{
-    FileSize, StoreError, StoreFiles, StoreOptions, StoreReader, StoreScrubber, StoreWriter,
+    FileSize, ScrubControl, StoreError, StoreFiles, StoreOptions, StoreReader, StoreScrubber,
+    StoreWriter,
     directory::{
         error::io_error,
         format::create_tables_if_empty,
@@ -71,6 +72,29 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
         Self::with_database(database, StoreLocation::Directory(directory, lock))
+    }
+
+    /// Opens the store in `directory` without changing it: the write-ahead log is applied in
+    /// memory, and so are all further writes.
+    ///
+    /// Compares all pages of the database with their checksums first. `control` is called after
+    /// each read of this comparison.
+    ///
+    /// # Errors
+    ///
+    /// * [`StoreError::Directory`] if a file is absent or cannot be read.
+    /// * [`StoreError::Database`] if a page does not match its checksum, if `control` ends the
+    ///   comparison, or if the log needs more memory than [`OVERLAY_BYTES_MAX`].
+    /// * The other errors of [`Store::open`].
+    ///
+    /// [`OVERLAY_BYTES_MAX`]: crate::OVERLAY_BYTES_MAX
+    pub fn open_unchanged(
+        directory: &Path,
+        options: &StoreOptions,
+        control: &Arc<dyn ScrubControl>,
+    ) -> Result<Self, StoreError> {
+        let (database, lock) = open::open_unchanged(directory, options, control)?;
+        Self::with_database(database, StoreLocation::Unchanged(directory, lock))
     }
 
     /// Opens the store in `backend`, with its write-ahead log in `log`.

@@ -12,7 +12,9 @@ use crate::{
     io::{
         fault_isolation::{DiskStatus, FaultIsolatingBackend},
         file_identity::OpenFile,
+        memory_file::MemoryFile,
     },
+    scrub::{check_pages, control::ScrubControl},
 };
 use redb::{
     Builder, Database, DatabaseError, ReadableDatabase, StorageBackend, backends::FileBackend,
@@ -65,6 +67,54 @@ pub(crate) fn open_file(
         ..open_isolated(backend, directory, options)?
     };
     Ok((database, lock))
+}
+
+/// Locks a directory and opens the database file in it, without changing either: writes stay in
+/// memory. Compares all pages with their checksums first.
+///
+/// The lock is `None` if the directory has no lock file, as a copy of a ledger.
+///
+/// # Errors
+///
+/// Returns the errors of [`Store::open_unchanged`](crate::Store::open_unchanged).
+pub(crate) fn open_unchanged(
+    directory: &Path,
+    options: &StoreOptions,
+    control: &Arc<dyn ScrubControl>,
+) -> Result<(OpenDatabase, Option<DirectoryLock>), StoreError> {
+    let lock = DirectoryLock::take_existing(directory)?;
+    check_format(directory, options)?;
+    let disk: Arc<dyn StorageBackend> = Arc::new(file_backend(directory)?.0);
+    check_pages(&disk, control)?;
+    let scratch = FaultIsolatingBackend::scratch(file_backend(directory)?.0);
+    let scratch = scratch.map_err(io_error(directory))?;
+    Ok((open_isolated(scratch, directory, options)?, lock))
+}
+
+/// Opens the file of the write-ahead log so that writes stay in memory.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Damaged`] if the file is absent and `is_needed`, and
+/// [`StoreError::Directory`] if it cannot be opened.
+pub(crate) fn open_log_unchanged(
+    directory: &Path,
+    is_needed: bool,
+) -> Result<Arc<dyn StorageBackend>, StoreError> {
+    let path = directory.join(LOG_NAME);
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound && is_needed => {
+            return Err(missing_log(directory));
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Arc::new(MemoryFile::default()));
+        }
+        Err(error) => return Err(io_error(directory)(error)),
+    };
+    let backend = FileBackend::new(file).map_err(|error| database_error(directory, error))?;
+    let scratch = FaultIsolatingBackend::scratch(backend).map_err(io_error(directory))?;
+    Ok(Arc::new(scratch))
 }
 
 /// Locks a directory, moves pages at the end of its database file to free ones, and cuts the file.
@@ -215,8 +265,7 @@ pub(crate) fn open_log(
     let path = directory.join(LOG_NAME);
     let exists = path.try_exists().map_err(&failed)?;
     if !exists && is_needed {
-        let reason = format!("{LOG_NAME} is missing, and it contains the newest blocks");
-        return Err(damaged(directory, reason));
+        return Err(missing_log(directory));
     }
     let file = fs::File::options()
         .create(true)
@@ -231,6 +280,12 @@ pub(crate) fn open_log(
     let identity = OpenFile::new(&path, &file).map_err(&failed)?;
     let backend = FileBackend::new(file).map_err(|error| database_error(directory, error))?;
     Ok((backend, identity))
+}
+
+/// Returns the error of an absent log that has the newest blocks.
+fn missing_log(directory: &Path) -> StoreError {
+    let reason = format!("{LOG_NAME} is missing, and it contains the newest blocks");
+    damaged(directory, reason)
 }
 
 /// Size of a store's database file.

@@ -1,6 +1,7 @@
 //! The read path: views of the database, snapshots, and queries on them.
 
 pub(crate) mod accounts;
+pub(crate) mod committed;
 pub(crate) mod decided;
 pub(crate) mod events;
 pub(crate) mod load;

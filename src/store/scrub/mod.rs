@@ -73,6 +73,17 @@ struct PinnedCommit {
     is_retained: bool,
 }
 
+impl PinnedCommit {
+    /// Reads the newest durable commit. `is_retained` is whether it is newer than the view.
+    fn read(disk: &dyn StorageBackend, is_retained: bool) -> io::Result<Self> {
+        Ok(Self {
+            header: read_header(disk)?,
+            length: disk.len()?,
+            is_retained,
+        })
+    }
+}
+
 impl StoreScrubber {
     /// Creates the scrubber of an open store, whose database file is `disk`.
     pub(crate) fn new(
@@ -123,14 +134,15 @@ impl StoreScrubber {
         };
         let _retained = self.usage.retain(&view);
         for _ in 0..WALKS_MAX {
-            let damage = match self.walk(&commit, Some(control)) {
+            let damage = match walk(&self.disk, &self.latest_view, &commit, Some(control)) {
                 WalkOutcome::Intact => return Ok(ScrubOutcome::Intact),
                 WalkOutcome::Ended => return Ok(ScrubOutcome::Interrupted),
                 WalkOutcome::Damaged(damage) => damage,
             };
             // Without the control's limit of the rate: damage is reported as soon as possible.
-            let confirmed = self.walk(&commit, None);
-            let newest = self.read_commit(true).map_err(|error| unreadable(&error))?;
+            let confirmed = walk(&self.disk, &self.latest_view, &commit, None);
+            let newest =
+                PinnedCommit::read(&*self.disk, true).map_err(|error| unreadable(&error))?;
             if !self.is_live() {
                 return Ok(ScrubOutcome::Interrupted);
             }
@@ -153,11 +165,11 @@ impl StoreScrubber {
     /// Returns an error if the file cannot be read.
     fn pin(&self) -> io::Result<Option<(Arc<ReadView>, PinnedCommit)>> {
         loop {
-            let before = self.read_commit(false)?;
+            let before = PinnedCommit::read(&*self.disk, false)?;
             let Some(view) = self.latest_view.get() else {
                 return Ok(None);
             };
-            let commit = self.read_commit(false)?;
+            let commit = PinnedCommit::read(&*self.disk, false)?;
             // A checkpoint between the two may be newer or older than the view.
             if commit.header == before.header {
                 return Ok(Some((view, commit)));
@@ -165,57 +177,67 @@ impl StoreScrubber {
         }
     }
 
-    /// Reads the newest durable commit. `is_retained` is whether it is newer than the view.
-    fn read_commit(&self, is_retained: bool) -> io::Result<PinnedCommit> {
-        Ok(PinnedCommit {
-            header: read_header(&*self.disk)?,
-            length: self.disk.len()?,
-            is_retained,
-        })
-    }
-
-    /// Compares all pages of `commit` with their checksums.
-    fn walk(&self, commit: &PinnedCommit, control: Option<&Arc<dyn ScrubControl>>) -> WalkOutcome {
-        let walk = Walk::new(control.map(Arc::clone), self.latest_view.clone());
-        let backend = CommitBackend::new(
-            Arc::clone(&self.disk),
-            commit.header,
-            commit.length,
-            walk.clone(),
-        );
-        let opened = Builder::new()
-            .set_cache_size(CACHE_BYTES)
-            .set_check_integrity_on_open(true)
-            .set_repair_callback(|repair| {
-                if repair.progress() > VERIFIED_PROGRESS {
-                    repair.abort();
-                }
-            })
-            .create_with_backend(backend);
-        if walk.is_ended() {
-            return WalkOutcome::Ended;
-        }
-        match opened {
-            Ok(_) | Err(DatabaseError::RepairAborted) => WalkOutcome::Intact,
-            Err(DatabaseError::Storage(StorageError::Io(error))) => {
-                WalkOutcome::Damaged(unreadable(&error))
-            }
-            Err(error) => {
-                let damage = format!(
-                    "a page does not match its checksum; the last page that was read begins at byte {}: {error}",
-                    walk.last_offset()
-                );
-                WalkOutcome::Damaged(unreadable(&io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    damage,
-                )))
-            }
-        }
-    }
-
     /// Returns whether the store is open and no write has failed.
     fn is_live(&self) -> bool {
         !self.latest_view.has_ended() && !self.disk_status.has_failed()
+    }
+}
+
+/// Compares all pages of a database file that no store has open with their checksums. Writes
+/// nothing.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] with an I/O error if the file is damaged or cannot be read, or
+/// if `control` ends the walk.
+pub(crate) fn check_pages(
+    disk: &Arc<dyn StorageBackend>,
+    control: &Arc<dyn ScrubControl>,
+) -> Result<(), StoreError> {
+    let commit = PinnedCommit::read(&**disk, true).map_err(|error| unreadable(&error))?;
+    match walk(disk, &LatestView::default(), &commit, Some(control)) {
+        WalkOutcome::Intact => Ok(()),
+        WalkOutcome::Ended => Err(unreadable(&io::ErrorKind::Interrupted.into())),
+        WalkOutcome::Damaged(damage) => Err(damage),
+    }
+}
+
+/// Compares all pages of `commit` in `disk` with their checksums.
+fn walk(
+    disk: &Arc<dyn StorageBackend>,
+    latest_view: &LatestView,
+    commit: &PinnedCommit,
+    control: Option<&Arc<dyn ScrubControl>>,
+) -> WalkOutcome {
+    let walk = Walk::new(control.map(Arc::clone), latest_view.clone());
+    let backend = CommitBackend::new(Arc::clone(disk), commit.header, commit.length, walk.clone());
+    let opened = Builder::new()
+        .set_cache_size(CACHE_BYTES)
+        .set_check_integrity_on_open(true)
+        .set_repair_callback(|repair| {
+            if repair.progress() > VERIFIED_PROGRESS {
+                repair.abort();
+            }
+        })
+        .create_with_backend(backend);
+    if walk.is_ended() {
+        return WalkOutcome::Ended;
+    }
+    match opened {
+        Ok(_) | Err(DatabaseError::RepairAborted) => WalkOutcome::Intact,
+        Err(DatabaseError::Storage(StorageError::Io(error))) => {
+            WalkOutcome::Damaged(unreadable(&error))
+        }
+        Err(error) => {
+            let damage = format!(
+                "a page does not match its checksum; the last page that was read begins at byte {}: {error}",
+                walk.last_offset()
+            );
+            WalkOutcome::Damaged(unreadable(&io::Error::new(
+                io::ErrorKind::InvalidData,
+                damage,
+            )))
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         error::{BACKEND, damaged, unusable},
         format::prepare,
         lock::DirectoryLock,
-        open::{OpenDatabase, open_log},
+        open::{OpenDatabase, open_log, open_log_unchanged},
     },
     index::compaction::CompactionState,
     io::file_identity::{OpenFile, StoreFiles},
@@ -24,6 +24,8 @@ use std::{path::Path, sync::Arc};
 pub(crate) enum StoreLocation<'a> {
     /// A locked directory.
     Directory(&'a Path, DirectoryLock),
+    /// A directory that must not change, whose lock may be absent.
+    Unchanged(&'a Path, Option<DirectoryLock>),
     /// A storage backend, with the backend of its write-ahead log.
     Backend(Arc<dyn StorageBackend>),
 }
@@ -32,7 +34,7 @@ impl StoreLocation<'_> {
     /// Returns the path that errors name.
     fn path(&self) -> &Path {
         match self {
-            Self::Directory(directory, _) => directory,
+            Self::Directory(directory, _) | Self::Unchanged(directory, _) => directory,
             Self::Backend(_) => Path::new(BACKEND),
         }
     }
@@ -48,6 +50,11 @@ impl StoreLocation<'_> {
                     lock: Some(lock),
                 })
             }
+            Self::Unchanged(directory, lock) => Ok(OpenLog {
+                backend: open_log_unchanged(directory, is_needed)?,
+                file: None,
+                lock,
+            }),
             Self::Backend(backend) => Ok(OpenLog {
                 backend,
                 file: None,
@@ -92,7 +99,7 @@ pub(crate) fn open_writer(
     let (digest_key, log_state) = (identity.digest_key, identity.log_state);
     let disk = match &location {
         StoreLocation::Directory(directory, _) => Some(LedgerDisk::new(directory)),
-        StoreLocation::Backend(_) => None,
+        StoreLocation::Unchanged(..) | StoreLocation::Backend(_) => None,
     };
     let OpenLog {
         backend,
