@@ -13,6 +13,7 @@
 //! | `access/` | access control of these listeners, secret files |
 //! | `telemetry/` | the log |
 //! | `tunable/` | run-time settings |
+//! | `verify/` | verification of a stored ledger |
 //! | `signals.rs`, `open_files.rs`, `version.rs` | signals, limit on open files, version |
 //! | `long_step.rs` | reports of steps that take long |
 //! | `replaced_file.rs` | files that are replaced as a whole |
@@ -41,6 +42,7 @@ mod service_manager;
 mod signals;
 mod telemetry;
 mod tunable;
+mod verify;
 mod version;
 
 use clap::Parser as _;

@@ -187,7 +187,7 @@ fn every_command_rejects_options_that_it_does_not_use_or_cannot_use() {
         check_rejected(&output, &["--set has no effect on config", printed]);
     }
     let contradiction = ["pruner.window_bytes=67108864", "pruner.enabled=false"];
-    for command in ["run", "config", "compact"] {
+    for command in ["run", "config", "compact", "verify"] {
         check_rejected(
             &run(&[command, "--set", "nonsense.key=1"]),
             &["nonsense.key"],
@@ -274,7 +274,7 @@ fn names_the_variable_that_a_misspelled_one_means() {
         ),
     ] {
         // `run` is last, because it does not end by itself if it starts.
-        for command in ["config", "compact", "run"] {
+        for command in ["config", "compact", "verify", "run"] {
             let output = binary().arg(command).env(misspelled, "5").output().unwrap();
             check_rejected(&output, &[misspelled, meant]);
         }

@@ -44,10 +44,11 @@ fn prints_the_default_settings_and_their_schema_of_the_golden_files() {
 
 #[test]
 fn prints_the_help_texts_of_the_golden_file() {
-    const COMMANDS: [&str; 26] = [
+    const COMMANDS: [&str; 27] = [
         "",
         "run",
         "compact",
+        "verify",
         "config",
         "config presets",
         "genesis",

@@ -156,6 +156,11 @@ fn rejects_settings_that_contradict_a_ledger_in_memory() {
             &[],
             "only a ledger in a directory",
         ),
+        (
+            &["verify", "--in-memory"],
+            &[],
+            "only a ledger in a directory",
+        ),
     ] {
         let message = rejection(arguments, settings);
         assert!(message.contains(part), "{part:?} is not in {message}");

@@ -63,4 +63,5 @@ mod tls_clients;
 mod tls_reload;
 mod traffic;
 mod upgrades;
+mod verify;
 mod version;

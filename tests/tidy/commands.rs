@@ -205,9 +205,10 @@ fn directory_of(package: &str) -> PathBuf {
 }
 
 /// The commands of `ledger-node`.
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "run",
     "compact",
+    "verify",
     "config",
     "genesis",
     "account",

@@ -18,6 +18,7 @@ mod target;
 mod terminal;
 mod top;
 mod trust;
+mod verify;
 
 pub use error::CliError;
 
@@ -45,6 +46,8 @@ enum Command {
     Genesis(genesis::Command),
     /// Return the free pages of the database to the file system, while no node runs
     Compact(ConfigOptions),
+    /// Check that the ledger of a stopped node is complete and consistent, and execute it again
+    Verify(verify::Arguments),
     /// Create, fund and show accounts, and transfer coins
     #[command(subcommand)]
     Account(account::Command),
@@ -80,6 +83,7 @@ pub fn execute(cli: Cli) -> Result<(), CliError> {
             genesis::execute(&command)
         }
         Some(Command::Compact(options)) => compact::execute(&before.followed_by(options)),
+        Some(Command::Verify(arguments)) => verify::execute(before, arguments),
         Some(Command::Account(command)) => {
             before.check_unused("account")?;
             account::execute(command)

@@ -19,7 +19,7 @@ mod test_node;
 pub use load::{OpenLoop, bench_report, start_bench};
 #[cfg(target_os = "linux")]
 pub use slow_disk::{DiskOperation, SlowDisk, skip};
-pub use stored::replace_in_ledger;
+pub use stored::{replace_in_blocks, replace_in_ledger};
 pub use test_node::{TestNode, tls_settings};
 
 use crate::http::NodeClient;

@@ -1,10 +1,13 @@
 //! Changes of the files of a stopped node.
 
-use redb::{Database, ReadableTable as _, TableDefinition};
+use redb::{Database, Key, ReadableTable as _, TableDefinition};
 use std::path::Path;
 
 /// The table of written values: version and index to state key and value.
 const WRITES: TableDefinition<(u64, u32), &[u8]> = TableDefinition::new("writes");
+
+/// The table of blocks: height to block.
+const BLOCKS: TableDefinition<u64, &[u8]> = TableDefinition::new("blocks");
 
 /// Replaces bytes of all stored values of the state, with valid checksums of the file. Returns the
 /// number of values with the bytes.
@@ -13,10 +16,29 @@ const WRITES: TableDefinition<(u64, u32), &[u8]> = TableDefinition::new("writes"
 ///
 /// Panics if the lengths differ, or the file cannot be used, for example because the node runs.
 pub fn replace_in_ledger(file: &Path, from: &[u8], to: &[u8]) -> usize {
+    replace(file, WRITES, from, to)
+}
+
+/// Replaces bytes of all rows of blocks, as [`replace_in_ledger`] does in values.
+///
+/// # Panics
+///
+/// Panics as [`replace_in_ledger`] does.
+pub fn replace_in_blocks(file: &Path, from: &[u8], to: &[u8]) -> usize {
+    replace(file, BLOCKS, from, to)
+}
+
+/// Replaces the first occurrence of bytes in each row of a table.
+fn replace<K: for<'a> Key<SelfType<'a> = K> + 'static>(
+    file: &Path,
+    table: TableDefinition<K, &[u8]>,
+    from: &[u8],
+    to: &[u8],
+) -> usize {
     assert_eq!(from.len(), to.len());
     let database = Database::open(file).expect("a ledger that no node has open");
     let transaction = database.begin_write().expect("a transaction");
-    let mut table = transaction.open_table(WRITES).expect("the table");
+    let mut table = transaction.open_table(table).expect("the table");
     let mut changed = Vec::new();
     for row in table.iter().expect("rows") {
         let (key, value) = row.expect("a row");
