@@ -74,11 +74,13 @@ impl HoldingClock {
     fn now_usecs(&self) -> u64 {
         let mut known = self.known.lock().unwrap();
         let is_new = !known.contains_key(&thread::current().id());
-        if is_new {
-            known.insert(thread::current().id(), runs_sequencer());
-        }
+        let runs_sequencer = *known
+            .entry(thread::current().id())
+            .or_insert_with(runs_sequencer);
         drop(known);
-        let hold = self.hold.lock().unwrap().take_if(|_| is_new);
+        // A timer of another thread may read the clock for the first time.
+        let is_held = is_new && runs_sequencer;
+        let hold = self.hold.lock().unwrap().take_if(|_| is_held);
         if let Some((held_sender, wait)) = hold {
             // An error means that the test has ended.
             let _ = held_sender.send(());
